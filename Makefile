@@ -1,0 +1,53 @@
+# Front door. `make help` says what there is; the work is in CMake, rclab and the scripts.
+#
+#   QUICK=1        a coarser answer in less time
+#   IMPL=PATH      one more implementation, an rc.h anywhere
+#   IMPL_LIBS=...  objects or libraries that it needs
+#   OUT=DIR        where results go (default results/<date and time>)
+.PHONY: help deps build bench plots check test lint clean
+.DEFAULT_GOAL := help
+
+JOBS ?= $(shell nproc)
+override IMPL_PATH := $(if $(IMPL),$(abspath $(IMPL)))
+empty :=
+space := $(empty) $(empty)
+override LIBS := $(subst $(space),;,$(foreach lib,$(IMPL_LIBS),$(if $(wildcard $(lib)),$(abspath $(lib)),$(lib))))
+
+help:
+	@echo "make deps bench   install what is missing, build, measure: about four minutes (QUICK=1: one)"
+	@echo "make deps test    install what is missing, run every test: under 15 minutes on 2 cores"
+	@echo "make check        the quick tests: under 2 minutes"
+	@echo "make bench IMPL=/path/rc.h   the same with an implementation of yours beside the others"
+	@echo "make plots OUT=results/NAME  draw the plots of a run again"
+	@echo "make lint         formatting, clang-tidy, cppcheck, shellcheck"
+	@echo "make clean        remove build/; results stay"
+	@echo "Then: build/rclab --help"
+
+deps:
+	@sh deps/install.sh
+
+build:
+	@if [ -n "$(IMPL_PATH)" ] && [ ! -f "$(IMPL_PATH)" ]; then \
+	    echo "IMPL: there is no file $(IMPL_PATH); give the path of an rc.h" >&2; exit 2; fi
+	@cmake -S . -B build -G Ninja -DRCL_IMPL="$(IMPL_PATH)" -DRCL_IMPL_LIBS="$(LIBS)" \
+	    -DRCL_SANITIZE= > build.log 2>&1 || { cat build.log >&2; rm -f build.log; exit 2; }
+	@rm -f build.log
+	@cmake --build build --target rclab -j $(JOBS)
+
+bench: build
+	@build/rclab bench $(if $(QUICK),--quick) $(if $(OUT),--out $(OUT))
+
+plots:
+	@sh plots/render.sh $(or $(OUT),results/latest)
+
+check:
+	@sh tests/run.sh quick
+
+test:
+	@sh tests/run.sh full
+
+lint:
+	@sh tests/lint.sh
+
+clean:
+	rm -rf build build-*

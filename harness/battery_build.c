@@ -1,0 +1,427 @@
+#include "battery_build.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ARGUMENTS_MAX = 96, SOURCES_MAX = 64, WORDS_BYTES = 8192, HELPFUL_LINES = 6 };
+
+static const double compile_limit_seconds = 300;
+
+/* ---- Flavours ---- */
+
+typedef struct flavour_info {
+    const char *name;
+    bool sanitized;
+    const char *flags[8];
+    const char *environment[4];
+} flavour_info;
+
+/* detect_stack_use_after_return costs much and finds nothing here. */
+static const flavour_info flavours[RCL_FLAVOUR_COUNT] = {
+    [RCL_FLAVOUR_PLAIN] = {"plain", false, {"-O2", "-DRC_CHECKED=0"}, {"LC_ALL=C"}},
+    [RCL_FLAVOUR_CHECKED] = {"checked", false, {"-O2", "-DRC_CHECKED=1"}, {"LC_ALL=C"}},
+    [RCL_FLAVOUR_CHECKED_O0] = {"checked_O0", false, {"-O0", "-DRC_CHECKED=1"}, {"LC_ALL=C"}},
+    [RCL_FLAVOUR_ASAN] = {"asan",
+                          true,
+                          {"-O1", "-DRC_CHECKED=0", "-fsanitize=address,undefined",
+                           "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"},
+                          {"LC_ALL=C",
+                           "ASAN_OPTIONS=color=never:exitcode=66:allocator_may_return_null=1:"
+                           "detect_stack_use_after_return=0:hard_rss_limit_mb=6000",
+                           "UBSAN_OPTIONS=color=never:print_stacktrace=1:halt_on_error=1"}},
+    [RCL_FLAVOUR_TSAN] = {"tsan",
+                          true,
+                          {"-O1", "-DRC_CHECKED=0", "-fsanitize=thread", "-fno-omit-frame-pointer"},
+                          {"LC_ALL=C", "TSAN_OPTIONS=color=never:exitcode=66:halt_on_error=1:"
+                                       "allocator_may_return_null=1:hard_rss_limit_mb=6000"}},
+};
+
+const char *rcl_flavour_name(rcl_flavour flavour)
+{
+    return flavours[flavour].name;
+}
+
+bool rcl_flavour_sanitized(rcl_flavour flavour)
+{
+    return flavours[flavour].sanitized;
+}
+
+const char *const *rcl_flavour_environment(rcl_flavour flavour)
+{
+    return flavours[flavour].environment;
+}
+
+/* ---- What is compiled ---- */
+
+bool rcl_battery_header_path(const char *header, char *path, size_t size)
+{
+    char shipped[RCL_PATH_BYTES];
+    char *found = NULL;
+    struct stat status;
+    snprintf(shipped, sizeof shipped, RCL_SOURCE_DIR "/impls/%s", header);
+    if (header[0] != '/' && stat(header, &status) != 0) {
+        header = shipped;
+    }
+    if (stat(header, &status) != 0 || !S_ISREG(status.st_mode) ||
+        (found = realpath(header, NULL)) == NULL) {
+        return false;
+    }
+    snprintf(path, size, "%s", found);
+    free(found);
+    return true;
+}
+
+typedef struct source {
+    char path[RCL_PATH_BYTES];
+    bool cxx;
+} source;
+
+/* The battery's own sources, then the implementation's. */
+typedef struct sources {
+    source list[SOURCES_MAX];
+    unsigned count;
+    bool any_cxx;
+} sources;
+
+static bool sources_add(sources *all, const char *path, bool cxx)
+{
+    if (all->count == SOURCES_MAX) {
+        return false;
+    }
+    source *next = &all->list[all->count++];
+    snprintf(next->path, sizeof next->path, "%s", path);
+    next->cxx = cxx;
+    all->any_cxx = all->any_cxx || cxx;
+    return true;
+}
+
+/* False if there are more than SOURCES_MAX. */
+static bool find_sources(const char *header_path, sources *all)
+{
+    static const char *const patterns[] = {"*.c", "*.cc", "*.cpp"};
+    bool good = sources_add(all, RCL_SOURCE_DIR "/tests/conformance/battery.c", false) &&
+                sources_add(all, RCL_SOURCE_DIR "/tests/conformance/heap.c", false) &&
+                sources_add(all, RCL_SOURCE_DIR "/tests/conformance/verdict.c", false);
+    int folder = (int)(strrchr(header_path, '/') - header_path);
+    for (unsigned i = 0; i < 3; i++) {
+        char pattern[RCL_PATH_BYTES + 8];
+        glob_t found;
+        snprintf(pattern, sizeof pattern, "%.*s/%s", folder, header_path, patterns[i]);
+        if (glob(pattern, 0, NULL, &found) == 0) {
+            for (size_t f = 0; f < found.gl_pathc; f++) {
+                good = good && sources_add(all, found.gl_pathv[f], i > 0);
+            }
+        }
+        globfree(&found);
+    }
+    return good;
+}
+
+/* A command line, with room for its words. */
+typedef struct command {
+    const char *arguments[ARGUMENTS_MAX];
+    unsigned count;
+    char words[WORDS_BYTES];
+    size_t used;
+    rcl_flavour flavour;
+} command;
+
+static void push(command *line, const char *word)
+{
+    size_t size = strlen(word) + 1;
+    if (line->count + 1 < ARGUMENTS_MAX && line->used + size <= sizeof line->words) {
+        memcpy(line->words + line->used, word, size);
+        line->arguments[line->count++] = line->words + line->used;
+        line->arguments[line->count] = NULL;
+        line->used += size;
+    }
+}
+
+/* The words of `text`, which spaces and semicolons separate. */
+static void push_words(command *line, const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ;\t");
+        if (length > 0) {
+            char word[RCL_PATH_BYTES];
+            snprintf(word, sizeof word, "%.*s", (int)length, text);
+            push(line, word);
+        }
+        text += length + (text[length] != '\0' ? 1 : 0);
+    }
+}
+
+static const char *compiler(bool cxx)
+{
+    const char *named = getenv(cxx ? "CXX" : "CC");
+    return named != NULL && *named != '\0' ? named : cxx ? "c++" : "cc";
+}
+
+static void push_flags(command *line, rcl_flavour flavour)
+{
+    for (const char *const *flag = flavours[flavour].flags; *flag != NULL; flag++) {
+        push(line, *flag);
+    }
+    push(line, "-g");
+}
+
+static void object_path(const rcl_battery_build *build, rcl_flavour flavour, unsigned index,
+                        char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s-%u.o", build->folder, flavours[flavour].name, index);
+}
+
+static void compile_command(const rcl_battery_build *build, const char *header_path,
+                            const source *from, unsigned index, rcl_flavour flavour, command *line)
+{
+    char text[RCL_PATH_BYTES + 64];
+    *line = (command){.flavour = flavour};
+    push_words(line, compiler(from->cxx));
+    push(line, from->cxx ? "-std=gnu++20" : "-std=gnu17");
+    push_flags(line, flavour);
+    push(line, "-D_GNU_SOURCE");
+    push(line, "-DRC_PRESET=1");
+    if (index == 0) { /* battery.c */
+        snprintf(text, sizeof text, "-DRC_IMPL_HEADER=\"%s\"", header_path);
+        push(line, text);
+    }
+    push(line, "-I" RCL_SOURCE_DIR "/impls");
+    push(line, "-I" RCL_SOURCE_DIR "/harness");
+    push(line, "-I" RCL_SOURCE_DIR "/tests/conformance");
+    push(line, "-c");
+    push(line, from->path);
+    push(line, "-o");
+    object_path(build, flavour, index, text, sizeof text);
+    push(line, text);
+}
+
+static void link_command(const rcl_battery_build *build, const sources *all, rcl_flavour flavour,
+                         command *line)
+{
+    char text[RCL_PATH_BYTES + 64];
+    *line = (command){.flavour = flavour};
+    push_words(line, compiler(all->any_cxx));
+    push_flags(line, flavour);
+    for (unsigned i = 0; i < all->count; i++) {
+        object_path(build, flavour, i, text, sizeof text);
+        push(line, text);
+    }
+    push(line, "-o");
+    push(line, build->programs[flavour].path);
+    if (build->libraries != NULL) {
+        push_words(line, build->libraries);
+    }
+    push(line, "-pthread");
+    push(line, "-ldl");
+    push(line, "-lm");
+}
+
+/* ---- What the compiler says ---- */
+
+static bool helps(const char *line, size_t length, bool contract)
+{
+    static const char *const signs[] = {
+        "error:",           "undefined reference", "multiple definition",
+        "undefined symbol", "cannot find",         "cannot be run"};
+    char text[1024];
+    snprintf(text, sizeof text, "%.*s", (int)length, line);
+    bool of_contract = strstr(text, "contract: ") != NULL;
+    /* The line of the source that gcc shows below an error has a bar in front. */
+    if (strstr(text, " | ") != NULL || strstr(text, "note:") != NULL) {
+        return false;
+    }
+    if (contract) {
+        return of_contract;
+    }
+    for (unsigned i = 0; i < sizeof signs / sizeof signs[0]; i++) {
+        if (strstr(text, signs[i]) != NULL) {
+            return !of_contract;
+        }
+    }
+    return false;
+}
+
+/* Appends lines of `output` that help, each indented. Returns how many. */
+static unsigned pick_lines(const char *output, bool contract, unsigned limit, char *text,
+                           size_t size)
+{
+    unsigned count = 0;
+    while (*output != '\0' && count < limit) {
+        size_t length = strcspn(output, "\n");
+        if (length > 0 && helps(output, length, contract)) {
+            size_t used = strlen(text);
+            snprintf(text + used, size - used, "%s%.*s", used > 0 ? "\n" : "", (int)length, output);
+            count++;
+        }
+        output += length + (output[length] == '\n' ? 1 : 0);
+    }
+    return count;
+}
+
+/* What `error` shall say of a job that failed. */
+static void explain(const rcl_job *job, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (job->end == RCL_JOB_LATE) {
+        snprintf(text, size, "the compiler did not end within %.0f s", compile_limit_seconds);
+        return;
+    }
+    unsigned count = pick_lines(job->output, true, HELPFUL_LINES, text, size);
+    count += pick_lines(job->output, false, HELPFUL_LINES - count, text, size);
+    if (count == 0) {
+        snprintf(text, size, "%.400s",
+                 job->output_size > 0 ? job->output : "the compiler failed and said nothing");
+    }
+}
+
+/* ---- Building ---- */
+
+static bool job_failed(const rcl_job *job)
+{
+    return job->end != RCL_JOB_SKIPPED && (job->end != RCL_JOB_EXITED || job->status != 0);
+}
+
+static bool flavour_alive(const rcl_battery_build *build, rcl_flavour flavour)
+{
+    return build->programs[flavour].wanted && build->programs[flavour].why[0] == '\0';
+}
+
+typedef struct stage {
+    rcl_battery_build *build;
+    command *commands;
+    rcl_job *jobs;
+    size_t count;
+} stage;
+
+/* No more work for a flavour that has failed already, or for any once one without sanitizers has. */
+static bool still_wanted(void *context, rcl_job *job)
+{
+    const stage *work = context;
+    const command *line = job->tag;
+    for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
+        if (!flavours[f].sanitized && work->build->programs[f].wanted &&
+            work->build->programs[f].why[0] != '\0') {
+            return false;
+        }
+    }
+    return flavour_alive(work->build, line->flavour);
+}
+
+static void note_end(void *context, rcl_job *job)
+{
+    const stage *work = context;
+    const command *line = job->tag;
+    rcl_battery_program *program = &work->build->programs[line->flavour];
+    if (job_failed(job) && program->why[0] == '\0' && job->end != RCL_JOB_INTERRUPTED) {
+        explain(job, program->why, sizeof program->why);
+    }
+}
+
+/* Runs the stage's commands. False if it was stopped. */
+static bool run_stage(stage *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        work->jobs[i] = (rcl_job){.arguments = work->commands[i].arguments,
+                                  .environment = flavours[work->commands[i].flavour].environment,
+                                  .limit_seconds = compile_limit_seconds,
+                                  .tag = &work->commands[i]};
+    }
+    bool whole = rcl_jobs_run(&(rcl_jobs){.jobs = work->jobs,
+                                          .count = work->count,
+                                          .at_once = work->build->at_once,
+                                          .stop = work->build->stop,
+                                          .context = work,
+                                          .wanted = still_wanted,
+                                          .ended = note_end});
+    for (size_t i = 0; i < work->count; i++) {
+        rcl_job_free(&work->jobs[i]);
+    }
+    return whole;
+}
+
+/* Compiles, then links. False if it was stopped. */
+static bool run_stages(stage *work, const char *header_path, const sources *all)
+{
+    /* The battery itself first: that takes longest, and shows most of what can be wrong. */
+    for (unsigned s = 0; s < all->count; s++) {
+        for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
+            if (flavour_alive(work->build, (rcl_flavour)f)) {
+                compile_command(work->build, header_path, &all->list[s], s, (rcl_flavour)f,
+                                &work->commands[work->count++]);
+            }
+        }
+    }
+    if (!run_stage(work)) {
+        return false;
+    }
+    work->count = 0;
+    for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
+        if (flavour_alive(work->build, (rcl_flavour)f)) {
+            link_command(work->build, all, (rcl_flavour)f, &work->commands[work->count++]);
+        }
+    }
+    return run_stage(work);
+}
+
+/* True if PATH has the compiler's first word. */
+static bool have_compiler(bool cxx, char *error, size_t error_size)
+{
+    char script[RCL_PATH_BYTES];
+    const char *name = compiler(cxx);
+    int length = (int)strcspn(name, " ");
+    snprintf(script, sizeof script, "command -v '%.*s' >/dev/null 2>&1", length, name);
+    if (system(script) == 0) { /* the user's own CC, as make would run it */
+        return true;
+    }
+    snprintf(error, error_size,
+             "there is no compiler '%.*s'; install one (make deps) or name one with %s=", length,
+             name, cxx ? "CXX" : "CC");
+    return false;
+}
+
+rcl_build_result rcl_battery_make(rcl_battery_build *build, char *error, size_t error_size)
+{
+    char header_path[RCL_PATH_BYTES];
+    if (!rcl_battery_header_path(build->header, header_path, sizeof header_path)) {
+        snprintf(error, error_size, "there is no file %s; give the path of an rc.h", build->header);
+        return RCL_BUILD_REFUSED;
+    }
+    sources *all = calloc(1, sizeof *all);
+    stage work = {.build = build,
+                  .commands = calloc((size_t)SOURCES_MAX * RCL_FLAVOUR_COUNT, sizeof(command)),
+                  .jobs = calloc((size_t)SOURCES_MAX * RCL_FLAVOUR_COUNT, sizeof(rcl_job))};
+    rcl_build_result result = RCL_BUILD_DONE;
+    for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
+        snprintf(build->programs[f].path, sizeof build->programs[f].path, "%s/battery-%s",
+                 build->folder, flavours[f].name);
+    }
+    if (all == NULL || work.commands == NULL || work.jobs == NULL) {
+        snprintf(error, error_size, "out of memory");
+        result = RCL_BUILD_REFUSED;
+    } else if (!find_sources(header_path, all)) {
+        snprintf(error, error_size, "more than %d source files beside %s", SOURCES_MAX - 3,
+                 header_path);
+        result = RCL_BUILD_REFUSED;
+    } else if (!have_compiler(false, error, error_size) ||
+               (all->any_cxx && !have_compiler(true, error, error_size))) {
+        result = RCL_BUILD_NO_COMPILER;
+    } else if (!run_stages(&work, header_path, all)) {
+        result = RCL_BUILD_INTERRUPTED;
+    }
+    for (unsigned f = 0; f < RCL_FLAVOUR_COUNT && result == RCL_BUILD_DONE; f++) {
+        build->programs[f].built = flavour_alive(build, (rcl_flavour)f);
+        if (!flavours[f].sanitized && build->programs[f].why[0] != '\0') {
+            snprintf(error, error_size, "%s", build->programs[f].why);
+            result = RCL_BUILD_REFUSED;
+        }
+    }
+    free(all);
+    free(work.commands);
+    free(work.jobs);
+    return result;
+}

@@ -1,0 +1,66 @@
+/* plan: which cells a run has. A cell is one figure of the result: implementation, workload, variant,
+ * threads, sharing and allocator. */
+#ifndef RCL_PLAN_H
+#define RCL_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "memory.h"
+#include "registry.h"
+#include "stats.h"
+
+typedef struct rcl_cell {
+    const rcl_impl *impl;
+    const rcl_workload *workload;
+    const rcl_variant *variant;
+    const char *group; /* the workload's; "floor" for floor rows */
+    unsigned threads;
+    rcl_sharing sharing;
+    rcl_allocator allocator;
+    unsigned line; /* cells of one line differ in the implementation only */
+    /* "exempt" for null and floor, which are no strategies; else what the battery said of the
+     * implementation before the plan was made: "pass", "fail" or "untested". */
+    const char *conformance;
+
+    /* Filled while the run goes on. */
+    uint64_t operations; /* of one repetition, each thread; 0: not known yet */
+    rcl_sample *samples; /* `count` of them, room for `room` */
+    bool *sample_flagged;
+    size_t count, room;
+    const char *failure; /* static text: why the cell was given up; or NULL */
+} rcl_cell;
+
+/* What the user asked for. Lists are comma-separated names; NULL: everything. */
+typedef struct rcl_selection {
+    const char *impls;      /* floor rows are always in */
+    const char *workloads;  /* names, or groups */
+    const char *threads;    /* numbers; NULL: 1, 2, 4 ... and all processors */
+    const char *allocators; /* libc, jemalloc or both; NULL: both */
+    unsigned processors;    /* that this process may use */
+    bool quick;             /* threads: 1 and all; libc only; no workload with a slow setup */
+} rcl_selection;
+
+typedef struct rcl_plan {
+    rcl_cell *cells;
+    size_t count;
+    unsigned lines;
+} rcl_plan;
+
+/* Makes the plan, in the order of tables: by workload, variant, threads, sharing, allocator, and the
+ * implementation last. False on a selection that cannot be met; `error` then says what was given and
+ * what there is. rcl_plan_free in any case. */
+bool rcl_plan_make(const rcl_registry *registry, const rcl_selection *selection, rcl_plan *plan,
+                   char *error, size_t error_size);
+void rcl_plan_free(rcl_plan *plan);
+
+/* Keeps one repetition's figure. False if memory was refused. */
+bool rcl_cell_add(rcl_cell *cell, unsigned launch, double ns, bool flagged);
+
+/* True if the implementation can run the workload's variant with these threads and this sharing. */
+bool rcl_can_run(const rcl_impl *impl, const rcl_workload *workload, const rcl_variant *variant,
+                 unsigned threads, rcl_sharing sharing);
+
+const char *rcl_sharing_name(rcl_sharing sharing);
+
+#endif
