@@ -1,0 +1,83 @@
+#!/bin/sh
+# Runs the project's own tests.
+#
+# usage: run.sh quick|full
+#   quick   one build with gcc; unit tests on every implementation, the command, locked instructions
+#   full    that, and: the same under AddressSanitizer and UndefinedBehaviorSanitizer; threads under
+#           ThreadSanitizer; everything built with clang; lint
+# Exit: 0 all passed, 1 a test failed, 2 a build failed or wrong use.
+set -u
+
+mode=${1:-}
+case $mode in
+quick | full) ;;
+*)
+    echo "usage: run.sh quick|full" >&2
+    exit 2
+    ;;
+esac
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root" || exit 2
+jobs=$(nproc)
+passed=0
+failed=0
+skipped=0
+
+say() {
+    printf '\n== %s\n' "$*"
+}
+
+# build NAME OPTION...: configures and builds build-test/NAME.
+build() {
+    name=$1
+    shift
+    say "$name: building"
+    log=build-test/$name.log
+    mkdir -p build-test
+    if ! cmake -S . -B "build-test/$name" -G Ninja -DRCL_TESTS=ON "$@" >"$log" 2>&1 ||
+        ! cmake --build "build-test/$name" -j "$jobs" >>"$log" 2>&1; then
+        grep -E -A8 'error|FAILED|Error' "$log" | head -60
+        echo "the build '$name' failed; all of it is in $log"
+        exit 2
+    fi
+}
+
+# run NAME CTEST_OPTION...: runs its tests and counts them.
+run() {
+    name=$1
+    shift
+    say "$name: testing"
+    log=build-test/$name.ctest
+    ctest --test-dir "build-test/$name" -j "$jobs" --output-on-failure --no-tests=error \
+        --timeout 300 "$@" >"$log" 2>&1
+    grep -E -v '^(Internal ctest|Test project|    Start|.*Test +#[0-9]+: .* Passed +)' "$log"
+    passed=$((passed + $(grep -c ' Passed  *[0-9.]* sec' "$log")))
+    failed=$((failed + $(grep -c -E '(\*\*\*(Failed|Timeout|Exception)|\*\*\*Not Run)' "$log")))
+    skipped=$((skipped + $(grep -c '\*\*\*Skipped' "$log")))
+    # What a program skipped inside it, and why.
+    sed -n 's/^\(skipped: .*\)/  \1/p' "build-test/$name/Testing/Temporary/LastTest.log" |
+        sort | uniq -c | sort -rn | head -60
+}
+
+build plain
+run plain
+
+if [ "$mode" = full ]; then
+    build sanitized -DRCL_SANITIZE=address,undefined
+    run sanitized
+    build threads -DRCL_SANITIZE=thread
+    run threads -R '^threads_test'
+    build clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++
+    run clang -E '^cli\.(bench|plots)'
+    say "lint"
+    if sh tests/lint.sh; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
+fi
+
+say "all"
+echo "tests: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
