@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,18 @@ typedef struct bench_run {
     size_t failure_count;
 } bench_run;
 
+/* One line to standard error, in the name of the command. */
+static __attribute__((format(printf, 2, 3))) void complain(const bench_run *bench,
+                                                           const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "rclab %s: ", bench->options->name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
 static bool has_program(const char *name)
 {
     const char *path = getenv("PATH");
@@ -74,7 +87,7 @@ static FILE *open_in(const bench_run *bench, const char *name)
     snprintf(path, sizeof path, "%s/%s", bench->folder, name);
     FILE *file = fopen(path, "we");
     if (file == NULL) {
-        fprintf(stderr, "rclab bench: cannot write %s: %s\n", path, strerror(errno));
+        complain(bench, "cannot write %s: %s", path, strerror(errno));
     }
     return file;
 }
@@ -91,7 +104,7 @@ static bool make_folder(bench_run *bench)
         snprintf(bench->folder, sizeof bench->folder, "%s", name);
         mkdir("results", 0777);
     } else if (strlen(out) >= sizeof bench->folder || out[0] == '\0') {
-        fprintf(stderr, "rclab bench: '%s' is no name for a result folder\n", out);
+        complain(bench, "'%s' is no name for a result folder", out);
         return false;
     } else {
         snprintf(bench->folder, sizeof bench->folder, "%s", out);
@@ -112,14 +125,11 @@ static bool make_folder(bench_run *bench)
     char file[PATH_BYTES + 64];
     snprintf(file, sizeof file, "%s/raw.csv", bench->folder);
     if (errno != EEXIST) {
-        fprintf(stderr, "rclab bench: cannot make the result folder %s: %s\n", bench->folder,
-                strerror(errno));
+        complain(bench, "cannot make the result folder %s: %s", bench->folder, strerror(errno));
     } else if (access(file, F_OK) == 0) {
-        fprintf(stderr, "rclab bench: %s already holds a run; give another folder or remove it\n",
-                bench->folder);
+        complain(bench, "%s already holds a run; give another folder or remove it", bench->folder);
     } else if (access(bench->folder, W_OK | X_OK) != 0) {
-        fprintf(stderr, "rclab bench: cannot write to the result folder %s: %s\n", bench->folder,
-                strerror(errno));
+        complain(bench, "cannot write to the result folder %s: %s", bench->folder, strerror(errno));
     } else {
         return true; /* an empty or foreign folder: ours to fill */
     }
@@ -141,7 +151,7 @@ static void point_latest(const bench_run *bench)
     if (in_results) {
         unlink(fresh);
         if (symlink(name, fresh) != 0 || rename(fresh, link) != 0) {
-            fprintf(stderr, "rclab bench: cannot point %s at the run: %s\n", link, strerror(errno));
+            complain(bench, "cannot point %s at the run: %s", link, strerror(errno));
         }
     }
 }
@@ -237,12 +247,18 @@ static void note_failure(bench_run *bench, rcl_cell *cell, const char *why)
     rcl_cell_label(cell, label, sizeof label);
     snprintf(text, sizeof text, "%s: %s: %s", cell->impl->name, label, why);
     rcl_progress_end(&bench->progress);
-    fprintf(stderr, "rclab bench: %s; its rows are left out from here on\n", text);
+    complain(bench, "%s; its rows are left out from here on", text);
     cell->failure = "failed";
     if (bench->failure_count < MAX_FAILURES) {
         bench->failures[bench->failure_count] = strdup(text);
         bench->failure_count += bench->failures[bench->failure_count] != NULL ? 1 : 0;
     }
+}
+
+/* A long repetition that was asked for may take long: a microsecond an operation is beyond all doubt. */
+static double timeout_seconds(const rcl_cell *cell)
+{
+    return repetition_timeout_s + (double)cell->operations * cell->threads * 1e-6;
 }
 
 /* Runs one repetition and records it. False: the whole run cannot go on. */
@@ -267,11 +283,11 @@ static bool run_turn(bench_run *bench, const bench_turn *turn, unsigned launch, 
     };
     if (bench->worker.pid == 0 && !rcl_worker_start(&bench->worker, error, sizeof error)) {
         rcl_progress_end(&bench->progress);
-        fprintf(stderr, "rclab bench: %s\n", error);
+        complain(bench, "%s", error);
         return false;
     }
     uint64_t operations = 0;
-    switch (rcl_worker_run(&bench->worker, &request, repetition_timeout_s, &interrupted,
+    switch (rcl_worker_run(&bench->worker, &request, timeout_seconds(cell), &interrupted,
                            &repetition.window, &operations, error, sizeof error)) {
     case RCL_ANSWER_MEASURED:
         break;
@@ -287,14 +303,13 @@ static bool run_turn(bench_run *bench, const bench_turn *turn, unsigned launch, 
     repetition.flagged = rcl_is_flagged(&repetition.window);
     if (!rcl_record_raw(bench->raw, &repetition)) {
         rcl_progress_end(&bench->progress);
-        fprintf(stderr, "rclab bench: cannot write raw.csv in %s: %s\n", bench->folder,
-                strerror(errno));
+        complain(bench, "cannot write raw.csv in %s: %s", bench->folder, strerror(errno));
         return false;
     }
     bench->rows++;
     if (!rcl_cell_add(cell, launch, repetition.window.ns_per_operation, repetition.flagged)) {
         rcl_progress_end(&bench->progress);
-        fputs("rclab bench: out of memory\n", stderr);
+        complain(bench, "out of memory");
         return false;
     }
     return true;
@@ -350,7 +365,7 @@ static bool run_space(bench_run *bench)
             written = rcl_record_space(file, cell->impl->name, rcl_allocator_name(cell->allocator),
                                        &space);
         } else if (!interrupted) {
-            fprintf(stderr, "rclab bench: space of %s: %s\n", cell->impl->name, error);
+            complain(bench, "space of %s: %s", cell->impl->name, error);
         }
     }
     rcl_worker_stop(&bench->worker);
@@ -383,11 +398,11 @@ static bool write_results(bench_run *bench)
     char error[PATH_BYTES + 256];
     snprintf(path, sizeof path, "%s/machine.json", bench->folder);
     if (!rcl_machine_write(path, &facts, error, sizeof error)) {
-        fprintf(stderr, "rclab bench: %s\n", error);
+        complain(bench, "%s", error);
         return false;
     }
     if (!written) {
-        fprintf(stderr, "rclab bench: cannot write summary.csv in %s\n", bench->folder);
+        complain(bench, "cannot write summary.csv in %s", bench->folder);
     }
     return written;
 }
@@ -415,8 +430,7 @@ static bool draw_plots(const bench_run *bench)
     }
     int status = 1;
     if (pid < 0 || waitpid(pid, &status, 0) < 0 || status != 0) {
-        fprintf(stderr, "rclab bench: the plots could not be drawn; the figures are in %s\n",
-                bench->folder);
+        complain(bench, "the plots could not be drawn; the figures are in %s", bench->folder);
         return false;
     }
     return true;
@@ -438,7 +452,7 @@ static int run_all(bench_run *bench)
     rcl_worker_stop(&bench->worker);
     rcl_progress_end(&bench->progress);
     if (bench->rows == 0) {
-        fputs("rclab bench: nothing was measured; nothing is kept\n", stderr);
+        complain(bench, "nothing was measured; nothing is kept");
         return interrupted ? RCL_EXIT_INTERRUPTED : RCL_EXIT_FAILED;
     }
     if (!write_results(bench) || !print_results(bench)) {
@@ -471,15 +485,19 @@ int rcl_bench(const rcl_registry *registry, const rcl_bench_options *options)
 {
     char error[2048];
     bench_run bench = {.options = options};
-    if (!rcl_plan_make(registry, &options->selection, &bench.plan, error, sizeof error)) {
-        fprintf(stderr, "rclab bench: %s\n", error);
+    bool planned =
+        options->input != NULL
+            ? rcl_plan_make_replay(registry, &options->selection, options->replay, &bench.plan,
+                                   error, sizeof error)
+            : rcl_plan_make(registry, &options->selection, &bench.plan, error, sizeof error);
+    if (!planned) {
+        complain(&bench, "%s", error);
         rcl_plan_free(&bench.plan);
         return RCL_EXIT_USAGE;
     }
     int status = RCL_EXIT_USAGE;
     if (options->plots && !has_program("gnuplot")) {
-        fputs("rclab bench: gnuplot is missing: run make deps, or measure with --no-plots\n",
-              stderr);
+        complain(&bench, "gnuplot is missing: run make deps, or measure with --no-plots");
         status = RCL_EXIT_ENVIRONMENT;
     } else if (make_folder(&bench)) {
         struct sigaction action = {.sa_handler = on_interrupt};

@@ -10,13 +10,15 @@
 typedef struct rcl_bench_options {
     rcl_selection selection;
     const char *out;   /* result folder; NULL: results/<date and time> under the working folder */
-    const char *input; /* replay: a trace of the user's; NULL: the shipped recordings */
-    unsigned launches; /* process launches, 1 or more */
-    unsigned repetitions; /* of a cell in each launch, 1 or more */
-    double seconds;       /* what the run may take, roughly */
-    uint64_t seed;        /* of the order and of the workloads' random numbers; not 0 */
+    const char *input; /* a recording of the user's to play, and nothing else; or NULL */
+    const rcl_replay_choice *replay; /* how to play it */
+    unsigned launches;               /* process launches, 1 or more */
+    unsigned repetitions;            /* of a cell in each launch, 1 or more */
+    double seconds;                  /* what the run may take, roughly */
+    uint64_t seed;                   /* of the order and of the workloads' random numbers; not 0 */
     bool plots;
     const char *command_line;
+    const char *name; /* the command's, for messages: "bench" or "replay" */
 } rcl_bench_options;
 
 /* Runs, records, prints the table to standard output and draws the plots. Returns an exit status: 0;

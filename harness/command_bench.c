@@ -79,6 +79,7 @@ int rcl_command_bench(const rcl_registry *registry, int argc, char **argv)
         .seed = ((uint64_t)time(NULL) << 20 ^ (uint64_t)getpid()) | 1,
         .plots = true,
         .command_line = command_line,
+        .name = "bench",
     };
     rcl_join_arguments(argc, argv, command_line, sizeof command_line);
     static char name[] = "rclab bench"; /* how getopt begins its messages */

@@ -162,7 +162,7 @@ rcl_answer rcl_worker_run(rcl_worker *worker, const rcl_request *request, double
     char line[LINE_BYTES];
     int length = snprintf(
         line, sizeof line, "run %s %s %s %u %s %s %" PRIu64 " %.6f %" PRIu64 " %s\n",
-        cell->impl->name, cell->workload->name, cell->variant->name, cell->threads,
+        cell->impl->name, cell->workload->name, cell->asked_variant, cell->threads,
         rcl_sharing_name(cell->sharing), rcl_allocator_name(cell->allocator), request->operations,
         request->min_seconds, request->seed, request->input != NULL ? request->input : "-");
     rcl_answer answer =

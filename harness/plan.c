@@ -270,6 +270,7 @@ static bool add_line(plan_builder *builder, unsigned index, unsigned variant, un
             .impl = impl,
             .workload = workload,
             .variant = &workload->variants[variant],
+            .asked_variant = workload->variants[variant].name,
             .group = registry->workloads[index].group,
             .threads = threads,
             .sharing = sharing,
@@ -304,6 +305,7 @@ static bool add_floor(plan_builder *builder, const char *name, unsigned threads,
                 .impl = floor,
                 .workload = workload,
                 .variant = &workload->variants[v],
+                .asked_variant = workload->variants[v].name,
                 .group = "floor",
                 .threads = threads,
                 .sharing = sharing,
@@ -432,5 +434,76 @@ bool rcl_cell_add(rcl_cell *cell, unsigned launch, double ns, bool flagged)
     cell->samples[cell->count] = (rcl_sample){launch, ns};
     cell->sample_flagged[cell->count] = flagged;
     cell->count++;
+    return true;
+}
+
+/* The variant of the replay workload that plays as was chosen: any of its kind will do. */
+static const rcl_variant *replay_variant(const rcl_workload *workload, bool recorded)
+{
+    for (unsigned v = 0; v < workload->variant_count; v++) {
+        if ((workload->variants[v].sharing == RCL_SHARED) == recorded) {
+            return &workload->variants[v];
+        }
+    }
+    return NULL;
+}
+
+bool rcl_plan_make_replay(const rcl_registry *registry, const rcl_selection *selection,
+                          const rcl_replay_choice *choice, rcl_plan *plan, char *error,
+                          size_t error_size)
+{
+    *plan = (rcl_plan){0};
+    size_t room = 0;
+    unsigned allocators = 0;
+    rcl_selection one_allocator = *selection;
+    one_allocator.quick = true;
+    if (!check_impls(registry, selection->impls, error, error_size) ||
+        !parse_allocators(&one_allocator, &allocators, error, error_size)) {
+        return false;
+    }
+    unsigned index = 0;
+    while (index < registry->workload_count &&
+           strcmp(registry->workloads[index].name, "replay") != 0) {
+        index++;
+    }
+    bool shared = choice->recorded || choice->threads > 1;
+    for (unsigned a = 0; a < 2 && index < registry->workload_count; a++) {
+        for (unsigned i = 0; i < registry->impl_count; i++) {
+            const rcl_impl *impl = registry->impls[i];
+            const rcl_workload *workload = impl->workloads[index];
+            const rcl_variant *variant = replay_variant(workload, choice->recorded);
+            if ((allocators & 1u << a) == 0 || !listed(selection->impls, impl->name) ||
+                variant == NULL || (choice->needs & ~impl->caps) != 0 ||
+                !rcl_can_run(impl, workload, variant, choice->threads,
+                             shared ? RCL_SHARED : RCL_PRIVATE)) {
+                continue;
+            }
+            rcl_cell cell = {
+                .impl = impl,
+                .workload = workload,
+                .variant = &choice->label,
+                .asked_variant = variant->name,
+                .group = registry->workloads[index].group,
+                .threads = choice->threads,
+                .sharing = shared ? RCL_SHARED : RCL_PRIVATE,
+                .allocator = (rcl_allocator)a,
+                .line = plan->lines,
+                .operations = choice->operations,
+            };
+            if (!plan_add(plan, &room, cell)) {
+                snprintf(error, error_size, "out of memory while planning");
+                return false;
+            }
+        }
+        plan->lines++;
+    }
+    if (plan->count == 0) {
+        snprintf(error, error_size,
+                 "no chosen implementation can play this: it needs%s%s (see rclab list)",
+                 choice->threads > 1 ? " threads" : "",
+                 (choice->needs & RC_CAP_WEAK) != 0 ? " weak handles" : "");
+        return false;
+    }
+    judge_cells(plan);
     return true;
 }

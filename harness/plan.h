@@ -18,7 +18,8 @@ typedef struct rcl_cell {
     unsigned threads;
     rcl_sharing sharing;
     rcl_allocator allocator;
-    unsigned line; /* cells of one line differ in the implementation only */
+    unsigned line;             /* cells of one line differ in the implementation only */
+    const char *asked_variant; /* what a worker knows the variant by */
     /* "exempt" for null and floor, which are no strategies; else what the battery said of the
      * implementation before the plan was made: "pass", "fail" or "untested". */
     const char *conformance;
@@ -52,6 +53,20 @@ typedef struct rcl_plan {
  * what there is. rcl_plan_free in any case. */
 bool rcl_plan_make(const rcl_registry *registry, const rcl_selection *selection, rcl_plan *plan,
                    char *error, size_t error_size);
+/* A recording of the user's, for every chosen implementation that can play it. */
+typedef struct rcl_replay_choice {
+    rcl_variant label; /* its name stands in the results; must outlive the plan */
+    bool recorded;     /* the recorded threads on `threads`; else the whole on each of them */
+    unsigned threads;
+    unsigned needs;      /* RC_CAP_WEAK if the recording has weak handles */
+    uint64_t operations; /* of a repetition, each thread; 0: find out */
+} rcl_replay_choice;
+
+/* As rcl_plan_make, with one line for each allocator. Of the selection only impls and allocators count;
+ * by default libc alone. */
+bool rcl_plan_make_replay(const rcl_registry *registry, const rcl_selection *selection,
+                          const rcl_replay_choice *choice, rcl_plan *plan, char *error,
+                          size_t error_size);
 void rcl_plan_free(rcl_plan *plan);
 
 /* Keeps one repetition's figure. False if memory was refused. */

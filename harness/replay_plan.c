@@ -785,13 +785,13 @@ static void handle_release(model *m, const rct_event *event, uint32_t thread, ui
     touch(m, o, thread);
     o->count = event->count;
     if (event->count == 0) {
+        share_for_weak(m, o); /* while its storage is still inside */
         o->alive = false;
         m->deaths++;
         if (event->storage != RCT_NO_OBJECT) {
             owe_drop(m, event, o, thread);
         }
         order_death(m, o, thread);
-        share_for_weak(m, o);
     }
     release_unit(m, o, thread, number);
     forget_if_gone(m, o);
