@@ -3,7 +3,9 @@
 
 #include <malloc.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "contract.h"
 
@@ -80,8 +82,104 @@ static bool refused_now(void)
     return true;
 }
 
-void *rcl_memory_alloc_counted(size_t size)
+/* ---- A shared arena ---- */
+
+enum { ARENA_ALIGNMENT = 64 };
+
+/* At the beginning of its mapping. All RELAXED: counters; a block is private until its owner publishes
+ * it, and whoever publishes it orders that. */
+struct rcl_memory_arena {
+    size_t size_bytes; /* of `memory` */
+    _Atomic(uint64_t) used_bytes;
+    _Atomic(uint64_t) live_blocks, live_bytes;
+    _Alignas(ARENA_ALIGNMENT) unsigned char memory[];
+};
+
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
+               "memory: processes share these counters, so they must need no lock");
+
+/* Where blocks come from in mode RCL_MEMORY_ARENA, and the mode to go back to. */
+static rcl_memory_arena *entered;
+static rcl_memory_mode mode_outside;
+
+rcl_memory_arena *rcl_memory_arena_new(size_t size_bytes)
 {
+    if (size_bytes > SIZE_MAX / 2) {
+        return NULL;
+    }
+    rcl_memory_arena *arena = mmap(NULL, sizeof *arena + size_bytes, PROT_READ | PROT_WRITE,
+                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (arena == MAP_FAILED) {
+        return NULL;
+    }
+    arena->size_bytes = size_bytes; /* the rest is zero, as mapped */
+    return arena;
+}
+
+void rcl_memory_arena_delete(rcl_memory_arena *arena)
+{
+    if (arena == NULL) {
+        return;
+    }
+    if (rcl_memory_current_mode == RCL_MEMORY_COUNTED) {
+        atomic_fetch_add_explicit(&counted.live_blocks, rcl_memory_arena_live_blocks(arena),
+                                  memory_order_relaxed);
+        atomic_fetch_add_explicit(&counted.live_bytes,
+                                  atomic_load_explicit(&arena->live_bytes, memory_order_relaxed),
+                                  memory_order_relaxed);
+    }
+    munmap(arena, sizeof *arena + arena->size_bytes);
+}
+
+void rcl_memory_arena_enter(rcl_memory_arena *arena)
+{
+    entered = arena;
+    mode_outside = rcl_memory_current_mode;
+    rcl_memory_current_mode = RCL_MEMORY_ARENA;
+}
+
+void rcl_memory_arena_leave(void)
+{
+    rcl_memory_current_mode = mode_outside;
+    entered = NULL;
+}
+
+uint64_t rcl_memory_arena_live_blocks(const rcl_memory_arena *arena)
+{
+    return atomic_load_explicit(&arena->live_blocks, memory_order_relaxed);
+}
+
+static void *arena_alloc(rcl_memory_arena *arena, size_t size)
+{
+    if (size > arena->size_bytes) {
+        return NULL;
+    }
+    const uint64_t rounded =
+        ((uint64_t)size + ARENA_ALIGNMENT) / ARENA_ALIGNMENT * ARENA_ALIGNMENT; /* never 0 */
+    const uint64_t at =
+        atomic_fetch_add_explicit(&arena->used_bytes, rounded, memory_order_relaxed);
+    if (at > arena->size_bytes || rounded > arena->size_bytes - at) {
+        atomic_fetch_sub_explicit(&arena->used_bytes, rounded, memory_order_relaxed);
+        return NULL;
+    }
+    atomic_fetch_add_explicit(&arena->live_blocks, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&arena->live_bytes, size, memory_order_relaxed);
+    return arena->memory + at;
+}
+
+static void arena_free(rcl_memory_arena *arena, size_t size)
+{
+    atomic_fetch_sub_explicit(&arena->live_blocks, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&arena->live_bytes, size, memory_order_relaxed);
+}
+
+/* ---- The slow path ---- */
+
+void *rcl_memory_alloc_slow(size_t size)
+{
+    if (rcl_memory_current_mode == RCL_MEMORY_ARENA) {
+        return arena_alloc(entered, size);
+    }
     if (refused_now()) {
         return NULL;
     }
@@ -95,9 +193,13 @@ void *rcl_memory_alloc_counted(size_t size)
     return block;
 }
 
-void rcl_memory_free_counted(void *block, size_t size)
+void rcl_memory_free_slow(void *block, size_t size)
 {
     if (block == NULL) {
+        return;
+    }
+    if (rcl_memory_current_mode == RCL_MEMORY_ARENA) {
+        arena_free(entered, size);
         return;
     }
     atomic_fetch_sub_explicit(&counted.live_blocks, 1, memory_order_relaxed);

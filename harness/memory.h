@@ -48,6 +48,29 @@ void rcl_memory_refuse(uint64_t k);
  * block that a thread has freed into its cache (up to 1,032 bytes) for one in use. */
 uint64_t rcl_memory_taken_bytes(void);
 
+/* ---- A shared arena: memory that forked processes see at one address ---- */
+
+/* One shared mapping. Blocks are cut off its beginning one after the other and never used again: for a
+ * few objects that live for a whole run. */
+typedef struct rcl_memory_arena rcl_memory_arena;
+
+/* An arena for blocks of `size_bytes` together, or NULL if the mapping was refused. The caller deletes
+ * it. */
+rcl_memory_arena *rcl_memory_arena_new(size_t size_bytes);
+
+/* Unmaps it in this process. Blocks that are still live then are added to the live blocks and bytes of
+ * rcl_memory_read, if counting is on: a leak is not lost. NULL is ignored. */
+void rcl_memory_arena_delete(rcl_memory_arena *arena);
+
+/* From enter to leave every block of this process comes from the arena and goes back to it, whatever
+ * else is selected. A process that is forked in between stays inside. Not nested; change nothing else
+ * of the front meanwhile, and free no block from outside. */
+void rcl_memory_arena_enter(rcl_memory_arena *arena);
+void rcl_memory_arena_leave(void);
+
+/* Of all processes. Exact once they have stopped allocating. */
+uint64_t rcl_memory_arena_live_blocks(const rcl_memory_arena *arena);
+
 const char *rcl_allocator_name(rcl_allocator allocator);
 /* False if there is no allocator of that name. */
 bool rcl_allocator_parse(const char *name, rcl_allocator *allocator);
@@ -57,15 +80,16 @@ bool rcl_allocator_parse(const char *name, rcl_allocator *allocator);
 typedef enum rcl_memory_mode {
     RCL_MEMORY_LIBC,
     RCL_MEMORY_JEMALLOC,
-    RCL_MEMORY_COUNTED /* either, through the slow path */
+    RCL_MEMORY_COUNTED, /* either, through the slow path */
+    RCL_MEMORY_ARENA    /* a shared arena, through the slow path */
 } rcl_memory_mode;
 
 extern rcl_memory_mode rcl_memory_current_mode;
 
 void *je_malloc(size_t size);
 void je_free(void *block);
-void *rcl_memory_alloc_counted(size_t size);
-void rcl_memory_free_counted(void *block, size_t size);
+void *rcl_memory_alloc_slow(size_t size);
+void rcl_memory_free_slow(void *block, size_t size);
 
 /* gnu_inline: these bodies are only ever inlined and never emitted. memory.c holds the external
  * rc_mem_alloc and rc_mem_free that compiled implementations link with, so contract.h can declare both
@@ -83,7 +107,7 @@ RCL_MEMORY_INLINE void *rcl_memory_alloc(size_t size)
     if (rcl_memory_current_mode == RCL_MEMORY_JEMALLOC) {
         return je_malloc(size < RCL_MEMORY_JEMALLOC_MIN ? RCL_MEMORY_JEMALLOC_MIN : size);
     }
-    return rcl_memory_alloc_counted(size);
+    return rcl_memory_alloc_slow(size);
 }
 
 RCL_MEMORY_INLINE void rcl_memory_free(void *block, size_t size)
@@ -93,7 +117,7 @@ RCL_MEMORY_INLINE void rcl_memory_free(void *block, size_t size)
     } else if (rcl_memory_current_mode == RCL_MEMORY_JEMALLOC) {
         je_free(block);
     } else {
-        rcl_memory_free_counted(block, size);
+        rcl_memory_free_slow(block, size);
     }
 }
 

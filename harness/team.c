@@ -27,6 +27,7 @@ static struct {
 
 static void machine_list_processors(unsigned count)
 {
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): hwloc_obj_t is a pointer, and so are the elements. */
     machine.processors = calloc(count, sizeof machine.processors[0]);
     if (machine.processors == NULL) {
         return;
@@ -87,6 +88,13 @@ static hwloc_cpuset_t bind_thread(unsigned index)
         return NULL;
     }
     return old;
+}
+
+bool rcl_bind_as_member(unsigned index)
+{
+    hwloc_cpuset_t old = bind_thread(index);
+    hwloc_bitmap_free(old); /* NULL is legal */
+    return old != NULL;
 }
 
 static void unbind_thread(hwloc_cpuset_t old)

@@ -101,6 +101,10 @@ typedef struct rcl_impl {
 
 /* ---- For workloads ---- */
 
+/* Binds the calling thread to the processor that thread `index` of a team would have: for processes that
+ * a workload makes. False if it stays where it was. team.c has it. */
+bool rcl_bind_as_member(unsigned index);
+
 /* Monotonic time. Cost: some 20 ns. */
 static inline uint64_t rcl_now_ns(void)
 {

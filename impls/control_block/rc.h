@@ -59,11 +59,12 @@
 
 #if CONTROL_BLOCK_JOINT
 #define RC_IMPL_CAPS                                                                               \
-    (RC_CAP_THREADS | RC_CAP_WEAK | RC_CAP_IMMEDIATE | RC_CAP_EXACT_COUNT | RC_CAP_PRESET)
+    (RC_CAP_THREADS | RC_CAP_WEAK | RC_CAP_IMMEDIATE | RC_CAP_EXACT_COUNT | RC_CAP_PRESET |        \
+     RC_CAP_SHM)
 #else
 #define RC_IMPL_CAPS                                                                               \
     (RC_CAP_THREADS | RC_CAP_WEAK | RC_CAP_IMMEDIATE | RC_CAP_EXACT_COUNT | RC_CAP_PRESET |        \
-     RC_CAP_EARLY_FREE)
+     RC_CAP_EARLY_FREE | RC_CAP_SHM)
 #endif
 #define RC_IMPL_OVERFLOW RC_OVERFLOW_UNCHECKED
 #define RC_IMPL_STRONG_MAX UINT64_C(0xffffffff)
@@ -84,6 +85,8 @@ typedef struct control_block {
 } control_block;
 
 _Static_assert(sizeof(control_block) == 16, "control_block: the block is two words");
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
+               "control_block: RC_CAP_SHM needs a 64-bit atomic without a lock of the process");
 
 typedef struct {
     void *payload;        /* or NULL, with the block */

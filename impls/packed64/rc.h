@@ -42,7 +42,7 @@
 
 #define RC_IMPL_CAPS                                                                               \
     (RC_CAP_THREADS | RC_CAP_WEAK | RC_CAP_RAW | RC_CAP_WRAPPER | RC_CAP_IMMEDIATE |               \
-     RC_CAP_EXACT_COUNT | RC_CAP_PRESET)
+     RC_CAP_EXACT_COUNT | RC_CAP_PRESET | RC_CAP_SHM)
 #define RC_IMPL_OVERFLOW RC_OVERFLOW_UNCHECKED
 #define RC_IMPL_STRONG_MAX UINT64_C(0xffffffff)
 #define RC_IMPL_WEAK_MAX UINT64_C(0x7ffffffe) /* the field's last value is the implicit weak's */
@@ -61,6 +61,8 @@ typedef struct packed64_header {
 } packed64_header;
 
 _Static_assert(sizeof(packed64_header) == 16, "packed64: the header is two words");
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
+               "packed64: RC_CAP_SHM needs a 64-bit atomic without a lock of the process");
 
 typedef struct {
     void *payload; /* or NULL */

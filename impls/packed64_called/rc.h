@@ -16,7 +16,7 @@
 
 #define RC_IMPL_CAPS                                                                               \
     (RC_CAP_THREADS | RC_CAP_WEAK | RC_CAP_RAW | RC_CAP_WRAPPER | RC_CAP_IMMEDIATE |               \
-     RC_CAP_EXACT_COUNT | RC_CAP_PRESET)
+     RC_CAP_EXACT_COUNT | RC_CAP_PRESET | RC_CAP_SHM)
 #define RC_IMPL_OVERFLOW RC_OVERFLOW_UNCHECKED
 #define RC_IMPL_STRONG_MAX UINT64_C(0xffffffff)
 #define RC_IMPL_WEAK_MAX UINT64_C(0x7ffffffe)

@@ -16,7 +16,7 @@
  *       strong  bits 0-30 strong handles; bit 31 stays clear: headroom
  *       weak    bits 0-29 weak handles, plus one while strong > 0 (the implicit weak)
  *               bit 30    stays clear: headroom
- *               bit 31    checked builds: finalize is running
+ *               bit 31    finalize is running while weak handles exist
  *               all ones  locked by is_unique: the count is one, the implicit weak
  *
  * INVARIANT
@@ -52,7 +52,7 @@
  * LIMITS
  *   Both maxima leave at least as much room above them as below: an overflow is found in the value
  *   that the addition returned, so others may add as well before the first one traps, and none of
- *   them may wrap. In unchecked builds a weak retain traps one handle early while finalize runs.
+ *   them may wrap.
  *
  * PROGRESS
  *   rc_weak_new and rc_is_unique spin while another thread is between U1 and U3. If that thread is
@@ -65,7 +65,7 @@
 
 #define RC_IMPL_CAPS                                                                               \
     (RC_CAP_THREADS | RC_CAP_WEAK | RC_CAP_RAW | RC_CAP_IMMEDIATE | RC_CAP_EXACT_COUNT |           \
-     RC_CAP_PRESET)
+     RC_CAP_PRESET | RC_CAP_SHM)
 #define RC_IMPL_OVERFLOW RC_OVERFLOW_TRAP
 #define RC_IMPL_STRONG_MAX UINT64_C(0x7fffffff)
 #define RC_IMPL_WEAK_MAX                                                                           \
@@ -81,6 +81,8 @@ typedef struct split32_header {
 } split32_header;
 
 _Static_assert(sizeof(split32_header) == 16, "split32: the header is two words");
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2,
+               "split32: RC_CAP_SHM needs 32-bit atomics without a lock of the process");
 
 typedef struct {
     void *payload; /* or NULL */
@@ -176,11 +178,16 @@ static inline void split32_free(split32_header *header)
 }
 
 /* Strong is zero. The implicit weak is held until finalize is done, so that finalize may drop weak
- * handles to this very object. Checked builds mark that time, or one weak release too many in there
- * would look like the release of the last weak handle of a dead object. */
+ * handles to this very object. That time is marked in the count: a weak retain at the limit has to
+ * know whether one unit is the implicit one, and a weak release too many, in checked builds, whether
+ * it takes that one. Without weak handles nobody can look: then the mark is saved. */
 static inline void split32_die(split32_header *header)
 {
-    if (RC_CHECKED) {
+    /* M0 RELAXED: one is the implicit weak alone; no handle exists, and none can be made. */
+    const bool marked =
+        RC_CHECKED || (header->class->finalize != NULL &&
+                       atomic_load_explicit(&header->weak, memory_order_relaxed) != 1);
+    if (marked) {
         /* M1 RELAXED: orders nothing; only the checks of weak operations read it. */
         atomic_fetch_or_explicit(&header->weak, SPLIT32_FINALIZING, memory_order_relaxed);
     }
@@ -188,7 +195,7 @@ static inline void split32_die(split32_header *header)
         header->class->finalize(header + 1);
     }
     /* D2 RELEASE: finalize comes before the block goes. Pairs with F2. The mark goes with it. */
-    const uint32_t implicit = RC_CHECKED ? SPLIT32_FINALIZING + 1 : 1;
+    const uint32_t implicit = marked ? SPLIT32_FINALIZING + 1 : 1;
     if (atomic_fetch_sub_explicit(&header->weak, implicit, memory_order_release) == implicit) {
         split32_free(header);
     }

@@ -120,10 +120,12 @@ using strong_pointer = std::shared_ptr<object>;
 using weak_pointer = std::weak_ptr<object>;
 using library_block = std::_Sp_counted_base<__gnu_cxx::__default_lock_policy>;
 
+// NOLINTBEGIN(misc-redundant-expression): the check takes one size for another.
 static_assert(sizeof(strong_pointer) == sizeof(handle_bits) &&
                   sizeof(weak_pointer) == sizeof(handle_bits) &&
                   alignof(strong_pointer) == alignof(handle_bits),
               "a handle holds a pointer of the library bit for bit");
+// NOLINTEND(misc-redundant-expression)
 
 /* Storage that holds a pointer of the library without running its constructor or destructor: a
  * handle's unit neither rises nor falls on the way in and out. */

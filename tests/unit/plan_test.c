@@ -285,6 +285,56 @@ START_TEST(table_marks_the_best)
 }
 END_TEST
 
+/* What fails the battery is shown and named, but neither ranked nor what others are compared with. */
+START_TEST(failing_implementations_are_never_ranked)
+{
+    char text[8192];
+    ck_assert(make((rcl_selection){.processors = 1, .workloads = "hot"}));
+    ck_assert_uint_eq(plan.count, 3);
+    ck_assert_str_eq(plan.cells[0].conformance, "exempt");
+    ck_assert_str_eq(plan.cells[1].conformance, "untested");
+    plan.cells[1].conformance = "fail";
+    plan.cells[2].conformance = "pass";
+    ck_assert(!rcl_ranked(&plan.cells[0]) && !rcl_ranked(&plan.cells[1]) &&
+              rcl_ranked(&plan.cells[2]));
+    ck_assert(rcl_cell_add(&plan.cells[0], 0, 1, false) &&
+              rcl_cell_add(&plan.cells[1], 0, 2, false) &&
+              rcl_cell_add(&plan.cells[2], 0, 3, false));
+    FILE *file = tmpfile();
+    ck_assert(rcl_table_print(file, &plan));
+    read_all(file, text, sizeof text);
+    char mark_fails = 0;
+    char mark_passes = 0;
+    const char *line = strstr(text, "hot, 1 thread ");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_int_eq(sscanf(line, "hot, 1 thread %*f %*f%c %*f%c", &mark_fails, &mark_passes), 2);
+    ck_assert_int_eq(mark_fails, '!');
+    ck_assert_int_eq(mark_passes, '*');
+    ck_assert_ptr_nonnull(
+        strstr(text, "!: failed the battery (rclab conform), never ranked: single\n"));
+    ck_assert_ptr_null(strstr(text, "Not tested by the battery"));
+    ck_assert_ptr_nonnull(strstr(text, "time over all's"));
+    file = tmpfile();
+    ck_assert(rcl_record_summary(file, &plan));
+    read_all(file, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, ",0,fail,sharing,1,no,no,1.0000\n"));
+    ck_assert_ptr_nonnull(strstr(text, ",0,pass,sharing,1,no,yes,2.0000\n"));
+}
+END_TEST
+
+START_TEST(untested_implementations_are_named)
+{
+    char text[8192];
+    ck_assert(make((rcl_selection){.processors = 1, .workloads = "hot"}));
+    ck_assert(rcl_cell_add(&plan.cells[1], 0, 2, false));
+    FILE *file = tmpfile();
+    ck_assert(rcl_table_print(file, &plan));
+    read_all(file, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "Not tested by the battery as they are now: single, all\n"));
+    ck_assert_ptr_null(strstr(text, "failed the battery"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("plan");
@@ -301,6 +351,8 @@ int main(void)
     tcase_add_test(tcase, flagged_repetitions_give_way);
     tcase_add_test(tcase, summary_rows);
     tcase_add_test(tcase, table_marks_the_best);
+    tcase_add_test(tcase, failing_implementations_are_never_ranked);
+    tcase_add_test(tcase, untested_implementations_are_named);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

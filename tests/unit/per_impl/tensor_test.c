@@ -631,7 +631,8 @@ START_TEST(node_holds_what_it_saved)
     tensor_node_release_saved(node);
     tensor_node_release_saved((tensor_node){rc_null()});
 
-    volatile size_t many = SIZE_MAX / 4; /* a constant would let the compiler see the loops behind */
+    volatile size_t many =
+        SIZE_MAX / 4; /* a constant would let the compiler see the loops behind */
     ck_assert(rc_is_null(tensor_new_node(0, NULL, many, NULL, many, &error).impl));
     expect_error(&error, "do not fit into the address space");
     tensor_node_release(node);
