@@ -1,12 +1,10 @@
 #include "battery_build.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { ARGUMENTS_MAX = 96, SOURCES_MAX = 64, WORDS_BYTES = 8192, HELPFUL_LINES = 6 };
 
@@ -296,6 +294,7 @@ typedef struct stage {
     command *commands;
     rcl_job *jobs;
     size_t count;
+    const char *missing; /* a compiler that cannot be run, as the user named it; or NULL */
 } stage;
 
 /* No more work for a flavour that has failed already, or for any once one without sanitizers has. */
@@ -314,9 +313,13 @@ static bool still_wanted(void *context, rcl_job *job)
 
 static void note_end(void *context, rcl_job *job)
 {
-    const stage *work = context;
+    stage *work = context;
     const command *line = job->tag;
     rcl_battery_program *program = &work->build->programs[line->flavour];
+    if (job->end == RCL_JOB_EXITED && job->status == RCL_JOB_CANNOT_RUN_STATUS &&
+        strstr(job->output, ": cannot be run: ") != NULL) {
+        work->missing = line->arguments[0];
+    }
     if (job_failed(job) && program->why[0] == '\0' && job->end != RCL_JOB_INTERRUPTED) {
         explain(job, program->why, sizeof program->why);
     }
@@ -368,22 +371,6 @@ static bool run_stages(stage *work, const char *header_path, const sources *all)
     return run_stage(work);
 }
 
-/* True if PATH has the compiler's first word. */
-static bool have_compiler(bool cxx, char *error, size_t error_size)
-{
-    char script[RCL_PATH_BYTES];
-    const char *name = compiler(cxx);
-    int length = (int)strcspn(name, " ");
-    snprintf(script, sizeof script, "command -v '%.*s' >/dev/null 2>&1", length, name);
-    if (system(script) == 0) { /* the user's own CC, as make would run it */
-        return true;
-    }
-    snprintf(error, error_size,
-             "there is no compiler '%.*s'; install one (make deps) or name one with %s=", length,
-             name, cxx ? "CXX" : "CC");
-    return false;
-}
-
 rcl_build_result rcl_battery_make(rcl_battery_build *build, char *error, size_t error_size)
 {
     char header_path[RCL_PATH_BYTES];
@@ -407,11 +394,14 @@ rcl_build_result rcl_battery_make(rcl_battery_build *build, char *error, size_t 
         snprintf(error, error_size, "more than %d source files beside %s", SOURCES_MAX - 3,
                  header_path);
         result = RCL_BUILD_REFUSED;
-    } else if (!have_compiler(false, error, error_size) ||
-               (all->any_cxx && !have_compiler(true, error, error_size))) {
-        result = RCL_BUILD_NO_COMPILER;
     } else if (!run_stages(&work, header_path, all)) {
         result = RCL_BUILD_INTERRUPTED;
+    } else if (work.missing != NULL) {
+        snprintf(
+            error, error_size,
+            "there is no compiler '%s'; install one (make deps), or name one with CC= and CXX=",
+            work.missing);
+        result = RCL_BUILD_NO_COMPILER;
     }
     for (unsigned f = 0; f < RCL_FLAVOUR_COUNT && result == RCL_BUILD_DONE; f++) {
         build->programs[f].built = flavour_alive(build, (rcl_flavour)f);

@@ -11,7 +11,7 @@
 #include "progress.h"
 
 /* As in tests/conformance/battery.h, whose programs print them. */
-enum { SCENARIO_KEEPS_MEMORY = 1, SCENARIO_HEAVY = 2 };
+enum { SCENARIO_KEEPS_MEMORY = 1, SCENARIO_HEAVY = 2, SCENARIO_TRAPS_ALWAYS = 32 };
 
 /* A run of a scenario with threads: how often it is repeated. */
 enum { ROUNDS_NATIVE = 2000, ROUNDS_ASAN = 200, ROUNDS_TSAN = 150, ROUNDS_QUICK = 300 };
@@ -115,10 +115,12 @@ static test *add_test(run *now)
 }
 
 /* The engine that runs such a scenario in this flavour; 0: none does. */
-static unsigned engine_of(rcl_flavour flavour, int trap, unsigned threads)
+static unsigned engine_of(rcl_flavour flavour, int trap, unsigned flags, unsigned threads)
 {
     if (trap != 0) {
-        return flavour == RCL_FLAVOUR_CHECKED || flavour == RCL_FLAVOUR_CHECKED_O0
+        bool always = (flags & SCENARIO_TRAPS_ALWAYS) != 0;
+        return flavour == RCL_FLAVOUR_CHECKED || flavour == RCL_FLAVOUR_CHECKED_O0 ||
+                       (always && flavour == RCL_FLAVOUR_PLAIN)
                    ? RCL_ENGINE_DEATH
                    : 0;
     }
@@ -171,7 +173,7 @@ static bool plan_scenario(run *now, rcl_flavour flavour, const char *row)
         return true;
     }
     rcl_clause_result *result = result_of(now, clause);
-    unsigned engine = engine_of(flavour, trap, threads);
+    unsigned engine = engine_of(flavour, trap, flags, threads);
     if (result == NULL) {
         char note[128];
         snprintf(note, sizeof note, "scenario %s names no clause: %s\n", name, clause);
@@ -205,7 +207,6 @@ static bool plan_scenario(run *now, rcl_flavour flavour, const char *row)
     snprintf(next->number, sizeof next->number, "%u", number);
     snprintf(next->seed, sizeof next->seed, "%" PRIu64, now->options->seed);
     snprintf(next->amount, sizeof next->amount, "%u", rounds_of(now, flavour));
-    next->arguments[1] = "run";
     set_environment(next, now->leaks && (flags & SCENARIO_KEEPS_MEMORY) == 0);
     return true;
 }
@@ -255,7 +256,6 @@ static bool plan_oracle(run *now)
         snprintf(next->seed, sizeof next->seed, "%" PRIu64, now->options->seed + i);
         snprintf(next->amount, sizeof next->amount, "%" PRIu64,
                  (operations * shares[i / ORACLE_RUNS] + parts - 1) / parts);
-        next->arguments[1] = "oracle";
         set_environment(next, false); /* its children end with objects alive */
     }
     return true;
@@ -350,7 +350,7 @@ static bool sanitizer_detail(const char *output, char *detail, size_t size)
 }
 
 /* How a process ended that gave no verdict. */
-static void say_end(const run *now, const rcl_job *job, char *came, size_t size)
+static void say_end(const rcl_job *job, char *came, size_t size)
 {
     const char *words = job->output;
     switch (job->end) {
@@ -382,7 +382,6 @@ static void say_end(const run *now, const rcl_job *job, char *came, size_t size)
         }
         break;
     }
-    (void)now;
 }
 
 static void add_failure(rcl_clause_result *result, const rcl_failure *failure)
@@ -390,8 +389,12 @@ static void add_failure(rcl_clause_result *result, const rcl_failure *failure)
     rcl_failure *more =
         realloc(result->failures, (result->failure_count + 1) * sizeof *result->failures);
     if (more != NULL) {
+        size_t at = result->failure_count++;
         result->failures = more;
-        result->failures[result->failure_count++] = *failure;
+        for (; at > 0 && more[at - 1].order > failure->order; at--) {
+            more[at] = more[at - 1];
+        }
+        more[at] = *failure;
     }
 }
 
@@ -423,7 +426,8 @@ static rcl_clause_result *read_failure(run *now, const char *verdict, rcl_failur
 static bool judge(run *now, const test *done, const rcl_job *job, rcl_failure *failure,
                   rcl_clause_result **other)
 {
-    *failure = (rcl_failure){.flavour = done->flavour, .engine = done->engine};
+    *failure = (rcl_failure){
+        .order = (size_t)(done - now->tests), .flavour = done->flavour, .engine = done->engine};
     snprintf(failure->test, sizeof failure->test, "%s", done->name);
     if (done->trap != 0) {
         snprintf(failure->expected, sizeof failure->expected, "%s", trap_name(done->trap));
@@ -453,7 +457,7 @@ static bool judge(run *now, const test *done, const rcl_job *job, rcl_failure *f
                 strlen(failure->detail + first) + (failure->detail[first] == '\n' ? 0 : 1));
         return false;
     } else {
-        say_end(now, job, failure->came, sizeof failure->came);
+        say_end(job, failure->came, sizeof failure->came);
     }
     return false;
 }
@@ -774,7 +778,7 @@ rcl_conform_end rcl_conform(const rcl_conform_options *options, const char *name
         report->results[i].wanted = rcl_clause_listed(options->clauses, &rcl_clauses[i]);
     }
     snprintf(folder, sizeof folder, "%s/rclab-conform-XXXXXX",
-             temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
+             temporary != NULL && *temporary != '\0' ? temporary : P_tmpdir);
     if (mkdtemp(folder) == NULL) {
         snprintf(error, error_size,
                  "cannot make a folder to build in, %s; TMPDIR names another place", folder);

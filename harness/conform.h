@@ -36,6 +36,7 @@ typedef struct rcl_conform_options {
 
 /* A test that failed. */
 typedef struct rcl_failure {
+    size_t order;  /* of the test in the plan */
     char test[96]; /* the scenario, or "oracle" */
     rcl_flavour flavour;
     rcl_engine engine;
@@ -54,7 +55,7 @@ typedef struct rcl_clause_result {
     unsigned engines; /* that ran it */
     unsigned passed;  /* tests */
     double seconds;
-    rcl_failure *failures; /* in the order in which they came */
+    rcl_failure *failures; /* in the order of the plan, whichever came first */
     size_t failure_count;
 } rcl_clause_result;
 

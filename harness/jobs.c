@@ -14,7 +14,7 @@
 
 #include "workload.h"
 
-enum { AT_ONCE_MAX = 256, VERDICT_FD = 3, NOT_STARTED_STATUS = 127 };
+enum { AT_ONCE_MAX = 256, VERDICT_FD = 3 };
 
 /* A deep recursion is to end soon, and everybody's at the same depth. */
 static const rlim_t stack_bytes = (rlim_t)8 << 20;
@@ -35,7 +35,7 @@ static struct rlimit lowered(struct rlimit old, rlim_t value)
     return (struct rlimit){value < old.rlim_max ? value : old.rlim_max, old.rlim_max};
 }
 
-static void set_limits(const rcl_job *job)
+static void set_limits(void)
 {
     struct rlimit old;
     struct rlimit now;
@@ -47,8 +47,14 @@ static void set_limits(const rcl_job *job)
         now = lowered(old, stack_bytes);
         setrlimit(RLIMIT_STACK, &now);
     }
+}
+
+/* Last: from here on this process itself may be over the limit, and get no memory. */
+static void set_memory_limit(const rcl_job *job)
+{
+    struct rlimit old;
     if (job->memory_bytes != 0 && getrlimit(RLIMIT_AS, &old) == 0) {
-        now = lowered(old, job->memory_bytes);
+        struct rlimit now = lowered(old, job->memory_bytes);
         setrlimit(RLIMIT_AS, &now);
     }
 }
@@ -70,7 +76,7 @@ _Noreturn static void become(const rcl_job *job, int output, int verdict)
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
-    set_limits(job);
+    set_limits();
     if (job->fixed_addresses) {
         int now = personality(0xffffffff);
         if (now != -1) {
@@ -88,9 +94,10 @@ _Noreturn static void become(const rcl_job *job, int output, int verdict)
         const char *const *from;
         char *const *to;
     } arguments = {.from = job->arguments};
+    set_memory_limit(job);
     execvp(job->arguments[0], arguments.to);
     fprintf(stderr, "%s: cannot be run: %s\n", job->arguments[0], strerror(errno));
-    _exit(NOT_STARTED_STATUS);
+    _exit(RCL_JOB_CANNOT_RUN_STATUS);
 }
 
 /* ---- In the parent ---- */

@@ -14,6 +14,9 @@
 
 enum { RCL_JOB_OUTPUT_BYTES = 1 << 16, RCL_JOB_VERDICT_BYTES = 4096 };
 
+/* Exit status of a job whose program cannot be run; its output says "NAME: cannot be run: why". */
+enum { RCL_JOB_CANNOT_RUN_STATUS = 127 };
+
 typedef enum rcl_job_end {
     RCL_JOB_WAITING,     /* not started yet */
     RCL_JOB_SKIPPED,     /* `wanted` said no */

@@ -100,6 +100,7 @@ static map_entry *map_find(const map *m, uint64_t key)
 static void map_place(map *m, uint64_t key, uint32_t value)
 {
     size_t i = map_home(m, key);
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): map_grow fills every key. */
     while (m->entries[i].key != NO_KEY) {
         i = (i + 1) & map_mask(m);
     }
@@ -516,6 +517,7 @@ static int next_line(rct_reader *reader)
         }
         newline = memchr(begin + searched, '\n', reader->end - searched);
     }
+    /* cppcheck-suppress nullPointerArithmeticRedundantCheck ; the loop ends when newline is not NULL */
     if (newline - begin > RCT_LINE_MAX && reader->started) {
         return fail_too_long(reader);
     }
@@ -1521,7 +1523,7 @@ void rct_close(rct_reader *reader)
 bool rct_summarise(rct_reader *reader, rct_summary *summary)
 {
     *summary = (rct_summary){0};
-    rct_event event;
+    rct_event event = {0};
     uint64_t *alive = NULL; /* per class */
     uint32_t classes = 0;
     int got;
