@@ -312,7 +312,7 @@ static void run_window(team_call *call, team_member *member)
     }
     spin_barrier(call);
     if (failed(call)) {
-        return; /* in a warm-up */
+        return; /* in a warm-up, or already in the window of a faster thread */
     }
     uint64_t switches = thread_involuntary_switches();
     uint64_t cpu_ns = thread_cpu_ns();

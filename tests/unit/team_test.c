@@ -47,10 +47,11 @@ static struct {
     int thread_fails;          /* index of a thread whose setup fails, or -1 */
     int refusing_thread;       /* its refusing_call-th run returns one operation too few, or -1 */
     unsigned refusing_call;    /* 1 is the warm-up */
-    bool others_wait_for_stop; /* then the other threads' runs of that round only end by stop */
+    bool other_waits_for_stop; /* then the other thread's run of that round only ends by stop, and
+                                  the refusal waits until that run has begun */
     bool second_waits; /* thread 1: its second batch of the window ends only by stop, and thread
                                   0 ends its first only once that has begun */
-    _Atomic(bool) second_is_there;
+    _Atomic(bool) other_is_there;
     bool affinity_is_one;                   /* every run saw exactly one processor */
     uint64_t elapsed_each_ns[THREADS_MOST]; /* what run_timed says per operation */
 } script;
@@ -191,6 +192,19 @@ static void wait_for_stop(const rcl_team *team)
     }
 }
 
+/* M1, M2 RELAXED: only that the other's run has begun is told, and nothing is read behind it. */
+static void say_here(void)
+{
+    atomic_store_explicit(&script.other_is_there, true, memory_order_relaxed);
+}
+
+static void wait_for_other(void)
+{
+    while (!atomic_load_explicit(&script.other_is_there, memory_order_relaxed)) {
+        sched_yield();
+    }
+}
+
 static uint64_t fake_run(rcl_thread *thread, uint64_t operations)
 {
     note(RUN);
@@ -200,20 +214,22 @@ static uint64_t fake_run(rcl_thread *thread, uint64_t operations)
     seen[index].most = operations > seen[index].most ? operations : seen[index].most;
     seen[index].processors_seen = processors_allowed();
     if (script.refusing_thread == (int)index && call == script.refusing_call) {
+        if (script.other_waits_for_stop) {
+            wait_for_other();
+        }
         return operations - 1;
     }
-    if (script.others_wait_for_stop && call == script.refusing_call) {
+    if (script.other_waits_for_stop && call == script.refusing_call) {
+        say_here();
         wait_for_stop(thread->team);
         return 0;
     }
     if (script.second_waits && index == 1 && call == 3) {
-        atomic_store_explicit(&script.second_is_there, true, memory_order_relaxed);
+        say_here();
         wait_for_stop(thread->team);
     }
     if (script.second_waits && index == 0 && call == 2) {
-        while (!atomic_load_explicit(&script.second_is_there, memory_order_relaxed)) {
-            sched_yield();
-        }
+        wait_for_other();
     }
     return operations;
 }
@@ -595,7 +611,7 @@ START_TEST(memory_refused_in_a_run_ends_it_for_all)
     rcl_run run = fake_run_of(&workload, 2, 1000);
     script.refusing_thread = _i % 2;
     script.refusing_call = (unsigned)_i / 2 + 1;
-    script.others_wait_for_stop = true;
+    script.other_waits_for_stop = true;
     check_fails(&run, "memory refused in the middle of a run");
     check_all_torn_down(2);
     ck_assert_uint_eq(count(RUN), 2 * script.refusing_call);
