@@ -4,7 +4,7 @@
 #   IMPL=PATH      one more implementation, an rc.h anywhere
 #   IMPL_LIBS=...  objects or libraries that it needs
 #   OUT=DIR        where results go (default results/<date and time>)
-.PHONY: help deps build bench conform plots check test lint clean
+.PHONY: help deps build bench conform mutants plots check test lint clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -19,6 +19,7 @@ help:
 	@echo "make check        the quick tests: under 2 minutes"
 	@echo "make bench IMPL=/path/rc.h   the same with an implementation of yours beside the others"
 	@echo "make conform IMPL=/path/rc.h put it to the test, clause by clause; without IMPL: all shipped ones"
+	@echo "make mutants      does the battery find what is wrong on purpose? about five minutes (QUICK=1: one)"
 	@echo "make plots OUT=results/NAME  draw the plots of a run again"
 	@echo "make lint         formatting, clang-tidy, cppcheck, shellcheck"
 	@echo "make clean        remove build/; results stay"
@@ -43,6 +44,9 @@ conform:
 	@$(MAKE) --no-print-directory build IMPL= IMPL_LIBS=
 	@build/rclab conform $(if $(IMPL),--impl '$(IMPL_PATH)') $(if $(LIBS),--libs '$(LIBS)') \
 	    $(if $(QUICK),--quick)
+
+mutants:
+	@sh tests/mutants/run.sh $(if $(QUICK),--quick)
 
 plots:
 	@sh plots/render.sh $(or $(OUT),results/latest)

@@ -4,7 +4,7 @@
 # usage: run.sh quick|full
 #   quick   one build with gcc; unit tests on every implementation, the command, locked instructions
 #   full    that, and: the same under AddressSanitizer and UndefinedBehaviorSanitizer; threads under
-#           ThreadSanitizer; everything built with clang; lint
+#           ThreadSanitizer; everything built with clang; the battery against its mutants; lint
 # Exit: 0 all passed, 1 a test failed, 2 a build failed or wrong use.
 set -u
 
@@ -20,6 +20,7 @@ esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 2
 jobs=$(nproc)
+targets=
 passed=0
 failed=0
 skipped=0
@@ -28,15 +29,16 @@ say() {
     printf '\n== %s\n' "$*"
 }
 
-# build NAME OPTION...: configures and builds build-test/NAME.
+# build NAME OPTION...: configures and builds build-test/NAME; only $targets of it, if that is set.
 build() {
     name=$1
     shift
     say "$name: building"
     log=build-test/$name.log
     mkdir -p build-test
+    # shellcheck disable=SC2086 # a list of names
     if ! cmake -S . -B "build-test/$name" -G Ninja -DRCL_TESTS=ON "$@" >"$log" 2>&1 ||
-        ! cmake --build "build-test/$name" -j "$jobs" >>"$log" 2>&1; then
+        ! cmake --build "build-test/$name" -j "$jobs" ${targets:+--target $targets} >>"$log" 2>&1; then
         grep -E -A8 'error|FAILED|Error' "$log" | head -60
         echo "the build '$name' failed; all of it is in $log"
         exit 2
@@ -57,7 +59,7 @@ run() {
     skipped=$((skipped + $(grep -c '\*\*\*Skipped' "$log")))
     # What a program skipped inside it, and why.
     sed -n 's/^\(skipped: .*\)/  \1/p' "build-test/$name/Testing/Temporary/LastTest.log" |
-        sort | uniq -c | sort -rn | head -60
+        sort | uniq -c | sort -rn
 }
 
 build plain
@@ -71,10 +73,20 @@ fi
 if [ "$mode" = full ]; then
     build sanitized -DRCL_SANITIZE=address,undefined
     run sanitized
+    targets=$(sed -n 's/^RC_IMPL(\([a-z0-9_]*\),.*/threads_test.\1/p' impls/impls.def)
     build threads -DRCL_SANITIZE=thread
+    targets=
     run threads -R '^threads_test'
     build clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++
     run clang -R '^(contract_test|tensor_test|rct_test|plan_test|stats_test|team_test)'
+    say "mutants"
+    if sh tests/mutants/run.sh >build-test/mutants.log 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        tail -40 build-test/mutants.log
+    fi
+    tail -3 build-test/mutants.log
     say "lint"
     if sh tests/lint.sh; then
         passed=$((passed + 1))

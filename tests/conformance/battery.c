@@ -122,7 +122,7 @@ static void watch_crashes(unsigned index)
 
 /* ---- Native engine ---- */
 
-enum { SPINS_BEFORE_YIELD = 200, DELAY_MAX = 64 };
+enum { SPINS_BEFORE_YIELD = 200, DELAY_MAX = 64, DELAY_SHIFTS = 3, DELAY_SHIFT_BITS = 5 };
 
 typedef struct native {
     const rcb_scenario *scenario;
@@ -159,6 +159,15 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
+/* How long a thread waits in a round, in turns of an empty loop. Short delays let threads meet at every
+ * step of each other; long ones let one be through before the other begins, as a handle must be gone
+ * before its owner can be found gone. */
+static uint64_t next_delay(uint64_t *random)
+{
+    uint64_t shift = next_random(random) % DELAY_SHIFTS * DELAY_SHIFT_BITS;
+    return next_random(random) % ((uint64_t)DELAY_MAX << shift);
+}
+
 static void *native_thread_main(void *argument)
 {
     const native_thread *self = argument;
@@ -168,7 +177,7 @@ static void *native_thread_main(void *argument)
     uint64_t random = (engine->seed + 1) * UINT64_C(0x9e3779b97f4a7c15) + self->index + 1;
     for (uint64_t round = 0; round < engine->rounds; round++) {
         barrier(engine, 2 * round);
-        for (uint64_t delay = next_random(&random) % DELAY_MAX; delay > 0; delay--) {
+        for (uint64_t delay = next_delay(&random); delay > 0; delay--) {
             __asm__ volatile("" ::: "memory");
         }
         rc_thread_attach();

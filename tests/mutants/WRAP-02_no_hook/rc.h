@@ -1,0 +1,15 @@
+/* WRAP-02: a retain from 1 to 2 calls no hook. */
+#define rc_retain correct_retain
+#include "../../../impls/packed64/rc.h"
+#undef rc_retain
+
+static inline rc_strong rc_retain(rc_strong handle)
+{
+    if (handle.payload == NULL) {
+        return handle;
+    }
+    packed64_header *header = packed64_header_of(handle.payload);
+    uint64_t before = atomic_fetch_add_explicit(&header->counts, 1, memory_order_relaxed);
+    (void)before;
+    return handle;
+}

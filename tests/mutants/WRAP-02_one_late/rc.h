@@ -1,0 +1,18 @@
+/* WRAP-02: a retain calls wrapper_retain when strong goes from 2 to 3. */
+#define rc_retain correct_retain
+#include "../../../impls/packed64/rc.h"
+#undef rc_retain
+
+static inline rc_strong rc_retain(rc_strong handle)
+{
+    if (handle.payload == NULL) {
+        return handle;
+    }
+    packed64_header *header = packed64_header_of(handle.payload);
+    uint64_t before = atomic_fetch_add_explicit(&header->counts, 1, memory_order_relaxed);
+    if (packed64_wrapped(before) && packed64_strong(before) == 2 &&
+        header->class->wrapper_retain != NULL) {
+        header->class->wrapper_retain(handle.payload);
+    }
+    return handle;
+}
