@@ -25,7 +25,8 @@ static const char help[] =
     "  --impl NAME|PATH      an implementation, by its name or the path of its rc.h; may be repeated\n"
     "                        (default: all shipped ones but null). *.c, *.cc and *.cpp beside an\n"
     "                        rc.h belong to it\n"
-    "  --libs WORDS          objects or libraries to link with, separated by spaces\n"
+    "  --libs WORDS          objects or libraries to link with, separated by spaces; without\n"
+    "                        ThreadSanitizer then, which cannot see into them\n"
     "  --quick               10 seconds: fewer rounds, no sanitizers\n"
     "  --clause LIST         only these clauses or areas, separated by commas: WEAK-03,ORDER\n"
     "  --engine LIST         only these engines: oracle, death, native, sanitizer\n"
@@ -374,6 +375,11 @@ static int run_one(const request *asked, const subject *one, FILE *junit, unsign
         if (asked->tap) {
             rcl_conform_tap(stdout, &report, tap_number);
         } else {
+            if (asked->options.libraries != NULL) {
+                puts(
+                    "ThreadSanitizer is left out: it cannot see into compiled libraries, and would "
+                    "accuse\ncorrect ones. Build them from source beside the rc.h to have it.\n");
+            }
             rcl_conform_print(stdout, &report, asked->verbose);
         }
         rcl_conform_print_summary(summary, &report);

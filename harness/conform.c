@@ -709,7 +709,8 @@ static void choose_flavours(run *now)
     now->build.programs[RCL_FLAVOUR_CHECKED].wanted = native || oracle || death;
     now->build.programs[RCL_FLAVOUR_CHECKED_O0].wanted = death && !quick;
     now->build.programs[RCL_FLAVOUR_ASAN].wanted = sanitizer || (oracle && !quick);
-    now->build.programs[RCL_FLAVOUR_TSAN].wanted = sanitizer;
+    /* Compiled code is not instrumented: its orders would be missed, and correct code accused. */
+    now->build.programs[RCL_FLAVOUR_TSAN].wanted = sanitizer && now->options->libraries == NULL;
 }
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)

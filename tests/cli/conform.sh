@@ -158,4 +158,9 @@ else
     ok "no test is left running"
 fi
 check "the build folder is gone" sh -c '[ -z "$(ls tmp)" ]'
+
+# ThreadSanitizer cannot see into a compiled library, and would accuse a correct one.
+check "an object compiles" sh -c 'echo "int one_more_object;" >more.c && "$0" -c more.c -o more.o' "${CC:-cc}"
+expect "with --libs ThreadSanitizer is left out" 0 "ThreadSanitizer is left out" \
+    "$RCLAB" conform --impl packed64 --libs "$work/more.o" --clause ORDER-01 --engine native,sanitizer
 finish
