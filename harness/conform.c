@@ -442,6 +442,11 @@ static bool judge(run *now, const test *done, const rcl_job *job, rcl_failure *f
     }
     if (strncmp(job->verdict, "fail\t", 5) == 0) {
         *other = read_failure(now, job->verdict, failure);
+        if (done->trap != 0) {
+            size_t used = strlen(failure->expected);
+            snprintf(failure->expected + used, sizeof failure->expected - used,
+                     " (this test waits for %s)", trap_name(done->trap));
+        }
     } else if (sscanf(job->verdict, "trap\t%d", &kind) == 1) {
         snprintf(failure->came, sizeof failure->came, "%s%s", trap_name(kind),
                  done->trap == 0 ? ": a legal operation was taken for misuse" : "");

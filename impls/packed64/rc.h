@@ -20,7 +20,7 @@
  *   A uniquely owned object reads exactly ONE_WEAK | ONE_STRONG, the wrapper bit ignored.
  *
  * ORDERING
- *   1. R1, R2, W1 are RELAXED: the handle given keeps the object alive, and whoever passes a new
+ *   1. R1 and W1 are RELAXED: the handle given keeps the object alive, and whoever passes a new
  *      handle to another thread has to synchronise for that anyway.
  *   2. D1 (the decrement) is ACQ_REL: RELEASE puts the caller's uses before the decrement, ACQUIRE
  *      lets the one that reached zero see every other owner's. All modifications of the word are
@@ -35,8 +35,8 @@
  *      load could see another thread's change and call a hook twice or never.
  *
  * SOURCE
- *   The layout of c10::intrusive_ptr_target since its two counters became one word (PyTorch 2.9 and
- *   later): unique fast path, wrapper bit, resources given up before the implicit weak.
+ *   The layout of c10::intrusive_ptr_target since its two counters became one word:
+ *   unique fast path, wrapper bit, resources given up before the implicit weak.
  */
 #include <stdatomic.h>
 

@@ -159,6 +159,12 @@ else
 fi
 check "the build folder is gone" sh -c '[ -z "$(ls tmp)" ]'
 
+# A check that is gone: the clause fails, and says which trap should have come.
+mkdir unchecked
+sed 's/RC_CHECKED && packed64_strong(before) == 0/false/' "$root/impls/packed64/rc.h" >unchecked/rc.h
+expect "a missing check names the trap" 1 "this test waits for RC_TRAP_RETAIN_DEAD" \
+    "$RCLAB" conform --impl "$work/unchecked/rc.h" --clause MISUSE-01
+
 # ThreadSanitizer cannot see into a compiled library, and would accuse a correct one.
 check "an object compiles" sh -c 'echo "int one_more_object;" >more.c && "$0" -c more.c -o more.o' "${CC:-cc}"
 expect "with --libs ThreadSanitizer is left out" 0 "ThreadSanitizer is left out" \

@@ -230,7 +230,7 @@ static void race_check_kept_1(rcb_world *world)
 /* ---- RACE-11: queries, without weak handles ---- */
 
 /* Thread 0 asks about its own handle while thread 1 counts through its own. Shows a plain read beside an
- * atomic change, and a value that no moment had. */
+ * atomic change. A query made of two looks, whose answer no moment had, is for an engine that explores. */
 static void race_ask_strong(rcb_world *world)
 {
     for (unsigned i = 0; i < 2; i++) {
