@@ -21,11 +21,11 @@ enum { RCX_THREADS_MAX = 4 };
 
 /* All three run instrumented. `context` is the caller's. */
 typedef struct rcx_program {
-    unsigned threads; /* 1 to RCX_THREADS_MAX */
-    void (*setup)(void *context);                   /* once, before the search; or NULL */
-    void (*thread)(void *context, unsigned index);  /* each at the same time as the others */
-    void (*check)(void *context);                   /* after each execution, all joined; or NULL */
-    void (*done)(void *context);                    /* not instrumented: after check; or NULL */
+    unsigned threads;                              /* 1 to RCX_THREADS_MAX */
+    void (*setup)(void *context);                  /* once, before the search; or NULL */
+    void (*thread)(void *context, unsigned index); /* each at the same time as the others */
+    void (*check)(void *context);                  /* after each execution, all joined; or NULL */
+    void (*done)(void *context);                   /* not instrumented: after check; or NULL */
     void *context;
 } rcx_program;
 
@@ -36,10 +36,10 @@ typedef struct rcx_limits {
     unsigned steps;      /* atomic operations of one thread in one execution; 0: 256 */
     unsigned spurious;   /* failures without reason of weak compare-exchanges, of one thread in one
                           * execution */
-    unsigned processes;  /* that share the search; 0 or 1: this one alone. `done` then runs in all of
+    unsigned processes; /* that share the search; 0 or 1: this one alone. `done` then runs in all of
                           * them. */
-    bool naive;          /* every order of every operation: the oracle for the search */
-    bool hashes;         /* keep the hash of every execution's graph and count those seen twice */
+    bool naive;         /* every order of every operation: the oracle for the search */
+    bool hashes;        /* keep the hash of every execution's graph and count those seen twice */
     const char *schedule; /* run this one execution alone, and trace it; or NULL */
 } rcx_limits;
 
@@ -58,19 +58,19 @@ typedef enum rcx_failure_kind {
     RCX_OUT_OF_BOUNDS,
     RCX_LEAK,
     RCX_DEADLOCK,
-    RCX_ASSERTION,      /* rcx_fail was called */
-    RCX_TRAP,           /* the same, by a trap of the program's own */
-    RCX_CRASH           /* a signal */
+    RCX_ASSERTION, /* rcx_fail was called */
+    RCX_TRAP,      /* the same, by a trap of the program's own */
+    RCX_CRASH      /* a signal */
 } rcx_failure_kind;
 
 typedef struct rcx_result {
     rcx_verdict verdict;
     rcx_failure_kind kind;
-    uint64_t graphs;   /* complete executions; with `naive`, of them different ones */
-    uint64_t blocked;  /* executions given up because another one is the same */
-    uint64_t twice;    /* graphs that came more than once (`hashes`); none, if the search is right */
-    uint64_t seen;     /* naive: complete executions, the same ones included */
-    double seconds;    /* by the clock */
+    uint64_t graphs;  /* complete executions; with `naive`, of them different ones */
+    uint64_t blocked; /* executions given up because another one is the same */
+    uint64_t twice;   /* graphs that came more than once (`hashes`); none, if the search is right */
+    uint64_t seen;    /* naive: complete executions, the same ones included */
+    double seconds;   /* by the clock */
     char text[512];
     char schedule[1024]; /* "0.2.1": choices that lead to the failure */
 } rcx_result;

@@ -1,0 +1,1322 @@
+#include "search.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fiber.h"
+
+enum {
+    CHOICES_MAX = 4096,
+    SPIN_PLACES = 4, /* of one thread, at which it may be reading the same again and again */
+    SPIN_TURNS = 3,  /* the same store so often at one place: it has to wait for another one */
+    DEFAULT_STEPS = 256,
+    PLAIN_STEPS = 1 << 20,
+    SPLIT_DEPTH = 9, /* choices that tell the parts of a shared search */
+    PARTS_MAX = 1 << 20,
+    SHORTEN_EXECUTIONS = 2000
+};
+
+typedef enum phase { OUTSIDE, SETUP, THREADS, CHECK } phase;
+
+typedef enum thread_state { READY, PENDING, DONE } thread_state;
+
+typedef struct spin {
+    rcx_place place;
+    const rcx_location *location;
+    uint8_t store;
+    unsigned turns;
+} spin;
+
+typedef struct thread {
+    thread_state state;
+    rcx_operation operation; /* PENDING */
+    uint32_t asleep;         /* reads only what was created later; 0: awake */
+    rcx_value value;         /* what the operation read */
+    bool success;
+    unsigned steps, plain_steps, spurious;
+    spin spins[SPIN_PLACES];
+    unsigned depth;
+    rcx_place callers[RCX_STACK_MAX];
+} thread;
+
+typedef struct choice {
+    uint16_t count, taken;
+} choice;
+
+/* How an execution ended. */
+typedef enum ending {
+    COMPLETE,
+    FAILED,
+    BLOCKED,  /* another execution is the same, or it is not consistent */
+    CUT,      /* a thread did too much */
+    NOT_OURS, /* another process searches there */
+    UNSUPPORTED
+} ending;
+
+/* What processes of one search share. */
+typedef struct shared {
+    _Atomic(uint64_t) executions, graphs, blocked, cut, random, seen;
+    _Atomic(bool) stop, failed;
+    _Atomic(uint32_t) reporter; /* who may write `result` */
+    rcx_result result;
+    _Atomic(uint8_t) claims[PARTS_MAX];
+} shared;
+
+static struct search {
+    const rcx_program *program;
+    rcx_limits limits;
+    phase phase;
+    unsigned current; /* fiber */
+    thread threads[RCX_FIBERS];
+    choice choices[CHOICES_MAX];
+    unsigned choice_count, choice_at;
+    bool randomly;
+    bool spin_cut;  /* a store was kept from a thread that spins */
+    bool replaying; /* a given schedule: choices beyond it are the first ones */
+    bool tracing;
+    uint64_t random_state;
+    ending ending;
+    bool over; /* the execution ended inside a fiber */
+    rcx_failure_kind kind;
+    char text[512];
+    uint32_t parts;      /* prefixes met so far */
+    bool part_settled;   /* whether this execution is ours */
+    unsigned part_depth; /* choices that lead to the part; 0: none yet */
+    bool started;
+} now;
+
+static rcx_trace trace;
+static bool trace_there;
+
+const rcx_trace *rcx_last_trace(void)
+{
+    return trace_there ? &trace : NULL;
+}
+
+uint64_t rcx_graph_hash(void)
+{
+    return rcx_model_hash();
+}
+
+/* ---- Endings ---- */
+
+/* On a fiber: the execution is over. */
+_Noreturn static void end_here(ending how)
+{
+    now.ending = how;
+    now.over = true;
+    for (;;) {
+        rcx_fiber_yield();
+    }
+}
+
+static void say_failure(rcx_failure_kind kind, const char *text)
+{
+    now.kind = kind;
+    snprintf(now.text, sizeof now.text, "%s", text);
+    if (now.tracing) {
+        const thread *self = &now.threads[now.current];
+        trace.failed_thread = now.current;
+        trace.depth = self->depth < RCX_STACK_MAX ? self->depth : RCX_STACK_MAX;
+        memcpy(trace.callers, self->callers, sizeof trace.callers);
+    }
+}
+
+_Noreturn void rcx_fail(rcx_failure_kind kind, const char *text)
+{
+    if (now.phase == OUTSIDE) {
+        fprintf(stderr, "explorer: a failure outside of a search: %s\n", text);
+        _exit(3);
+    }
+    say_failure(kind, text);
+    end_here(FAILED);
+}
+
+_Noreturn static void unsupported(const char *text)
+{
+    snprintf(now.text, sizeof now.text, "%s", text);
+    end_here(UNSUPPORTED);
+}
+
+static const char *access_name(rcx_access access)
+{
+    static const char *const names[] = {"an atomic read", "a plain read", "an atomic write",
+                                        "a plain write", "a free"};
+    return names[access];
+}
+
+/* "thread 1", "before or after the threads". */
+static const char *fiber_name(unsigned index, char *room, size_t size)
+{
+    if (index == RCX_FIBER_MAIN) {
+        return "the main program";
+    }
+    snprintf(room, size, "thread %u", index);
+    return room;
+}
+
+_Noreturn static void fail_access(rcx_failure_kind kind, rcx_access access, rcx_place place,
+                                  uintptr_t address, const rcx_conflict *conflict)
+{
+    char text[256];
+    char other[32];
+    char self[32];
+    fiber_name(now.current, self, sizeof self);
+    if (now.tracing) {
+        trace.place = place;
+        trace.access = access;
+        trace.address = address;
+        trace.other_known = conflict != NULL;
+        if (conflict != NULL) {
+            trace.other_thread = conflict->other_thread;
+            trace.other_place = conflict->other_place;
+            trace.other_access = conflict->other;
+        }
+    }
+    switch (kind) {
+    case RCX_RACE:
+        snprintf(
+            text, sizeof text, "%s in %s, and %s in %s, of the same memory: nothing orders them",
+            access_name(conflict->other), fiber_name(conflict->other_thread, other, sizeof other),
+            access_name(access), fiber_name(now.current, self, sizeof self));
+        break;
+    case RCX_USE_AFTER_FREE:
+        snprintf(text, sizeof text, "%s in %s of memory that %s has freed", access_name(access),
+                 fiber_name(now.current, self, sizeof self),
+                 conflict == NULL ? "someone"
+                                  : fiber_name(conflict->other_thread, other, sizeof other));
+        break;
+    case RCX_BAD_FREE:
+        snprintf(text, sizeof text,
+                 conflict != NULL ? "a block is freed twice, now in %s"
+                                  : "what %s frees was never allocated",
+                 fiber_name(now.current, self, sizeof self));
+        break;
+    default:
+        snprintf(text, sizeof text, "%s in %s, outside of any block", access_name(access),
+                 fiber_name(now.current, self, sizeof self));
+        break;
+    }
+    rcx_fail(kind, text);
+}
+
+/* ---- Trace ---- */
+
+static rcx_step *new_step(rcx_step_kind kind, rcx_place place)
+{
+    static rcx_step overflow;
+    rcx_step *step =
+        trace.step_count < RCX_STEPS_MAX ? &trace.steps[trace.step_count++] : &overflow;
+    const thread *self = &now.threads[now.current];
+    *step = (rcx_step){.kind = kind, .thread = now.current, .place = place, .source_step = -1};
+    step->depth = self->depth < RCX_STACK_MAX ? self->depth : RCX_STACK_MAX;
+    memcpy(step->callers, self->callers, sizeof step->callers);
+    return step;
+}
+
+static void trace_event(void)
+{
+    const rcx_event *event = &rcx_now.events[rcx_now.event_count - 1];
+    rcx_step *step = new_step(RCX_STEP_ATOMIC, event->place);
+    step->event = *event;
+    if (event->kind == RCX_FENCE) {
+        return;
+    }
+    const rcx_location *location = &rcx_now.locations[event->location];
+    step->address = location->address;
+    step->size = location->size;
+    unsigned last = location->store_count - 1;
+    if (event->reads) {
+        const rcx_store *source = &location->stores[event->source];
+        for (unsigned i = 0; i + 1 < trace.step_count; i++) {
+            const rcx_step *other = &trace.steps[i];
+            if (other->kind == RCX_STEP_ATOMIC && other->event.writes &&
+                other->event.location == event->location && other->event.store == event->source &&
+                source->thread != RCX_NOBODY) {
+                step->source_step = (int)i;
+            }
+        }
+        step->stale = !event->writes && location->order[last] != event->source;
+    }
+    step->inserted = event->writes && location->order[last] != event->store;
+}
+
+/* ---- Choices ---- */
+
+static uint64_t next_random(void)
+{
+    now.random_state ^= now.random_state << 13;
+    now.random_state ^= now.random_state >> 7;
+    now.random_state ^= now.random_state << 17;
+    return now.random_state;
+}
+
+static shared *common;
+
+/* Other processes search what they came to first. True: this part is ours. */
+static bool claim(void)
+{
+    now.part_settled = true;
+    now.part_depth = now.choice_at;
+    if (now.limits.processes <= 1 || now.randomly || now.replaying) {
+        return true;
+    }
+    uint32_t part = now.parts++;
+    if (part >= PARTS_MAX) {
+        return false;
+    }
+    return atomic_exchange_explicit(&common->claims[part], 1, memory_order_relaxed) == 0;
+}
+
+/* One of `count`, 0 first. */
+static unsigned choose(unsigned count)
+{
+    if (count == 1) {
+        return 0;
+    }
+    if (now.choice_at < now.choice_count) {
+        choice *known = &now.choices[now.choice_at++];
+        if (known->count == 0) {
+            known->count = (uint16_t)count; /* from a schedule that was given */
+            if (known->taken >= count) {
+                known->taken = (uint16_t)(count - 1);
+            }
+        }
+        return known->taken;
+    }
+    if (now.choice_at == CHOICES_MAX) {
+        rcx_now.full = "more than 4,096 choices in one execution";
+        return 0;
+    }
+    unsigned taken = now.randomly ? (unsigned)(next_random() % count) : 0;
+    now.choices[now.choice_at++] = (choice){(uint16_t)count, (uint16_t)taken};
+    now.choice_count = now.choice_at;
+    return taken;
+}
+
+/* To the next execution. False: there is none. */
+static bool advance(void)
+{
+    while (now.choice_count > 0) {
+        choice *last = &now.choices[now.choice_count - 1];
+        if (last->taken + 1 < last->count) {
+            last->taken++;
+            return true;
+        }
+        now.choice_count--;
+    }
+    return false;
+}
+
+static void write_schedule(char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < now.choice_at && used + 8 < size; i++) {
+        used += (size_t)snprintf(text + used, size - used, "%s%u", i > 0 ? "." : "",
+                                 now.choices[i].taken);
+    }
+    if (used == 0) {
+        snprintf(text, size, "-");
+    }
+}
+
+/* ---- What the program does ---- */
+
+static bool own_stack(uintptr_t address)
+{
+    return address - (rcx_stacks + (uintptr_t)now.current * RCX_STACK_BYTES) < RCX_STACK_BYTES;
+}
+
+static void check_heap(uintptr_t address, size_t size, rcx_access access, rcx_place place)
+{
+    if (!rcx_heap_has(address)) {
+        return;
+    }
+    rcx_heap_state state = rcx_heap_look(address, size);
+    if (__builtin_expect(state == RCX_HEAP_FINE, 1)) {
+        return;
+    }
+    if (state == RCX_HEAP_OUTSIDE) {
+        fail_access(RCX_OUT_OF_BOUNDS, access, place, address, NULL);
+    }
+    const rcx_block *block = rcx_heap_near(address);
+    rcx_conflict freed = {.other = RCX_FREE};
+    if (block != NULL) {
+        freed.other_thread = block->free_thread;
+        freed.other_place = block->freed;
+    }
+    fail_access(RCX_USE_AFTER_FREE, access, place, address, block != NULL ? &freed : NULL);
+}
+
+static void check_race(rcx_clock clock, uintptr_t address, size_t size, rcx_access access,
+                       rcx_place place)
+{
+    rcx_conflict conflict;
+    if (__builtin_expect(
+            !rcx_shadow_access(now.current, clock, address, size, access, place, &conflict), 0)) {
+        fail_access(conflict.other == RCX_FREE || access == RCX_FREE ? RCX_USE_AFTER_FREE
+                                                                     : RCX_RACE,
+                    access, place, address, &conflict);
+    }
+}
+
+static rcx_clock clock_now(void)
+{
+    return rcx_now.threads[now.current].clock;
+}
+
+void rcx_plain(uintptr_t address, size_t size, bool writes, rcx_place place)
+{
+    if (now.phase == OUTSIDE || own_stack(address) || size == 0) {
+        return;
+    }
+    rcx_access access = writes ? RCX_PLAIN_WRITE : RCX_PLAIN_READ;
+    check_heap(address, size, access, place);
+    if (now.phase == THREADS) {
+        if (++now.threads[now.current].plain_steps > PLAIN_STEPS) {
+            end_here(CUT);
+        }
+        check_race(clock_now(), address, size, access, place);
+        rcx_model_plain(now.current, address, size, writes);
+    }
+    if (writes && now.phase != SETUP) {
+        rcx_undo_keep(address, size);
+    }
+}
+
+/* Before and after the threads there is one order only, and memory holds the last store. */
+static rcx_value sequential_atomic(const rcx_operation *operation, bool *success)
+{
+    bool writes = operation->kind != RCX_LOAD;
+    check_heap(operation->address, operation->size, writes ? RCX_ATOMIC_WRITE : RCX_ATOMIC_READ,
+               operation->place);
+    rcx_value old = rcx_memory_get(operation->address, operation->size);
+    rcx_value new = operation->operand;
+    *success = true;
+    switch (operation->kind) {
+    case RCX_LOAD:
+        return old;
+    case RCX_RMW:
+        new = rcx_model_compute(operation->function, old, operation->operand, operation->size);
+        break;
+    case RCX_CAS:
+        *success = old == operation->expected;
+        if (!*success) {
+            return old;
+        }
+        break;
+    case RCX_LOCK:
+        if (old != 0) {
+            rcx_fail(RCX_DEADLOCK, "the main program waits for a mutex that nobody will unlock");
+        }
+        break;
+    default:
+        break;
+    }
+    if (now.phase != SETUP) {
+        rcx_undo_keep(operation->address, operation->size);
+    }
+    memcpy((void *)operation->address, &new, operation->size);
+    return old;
+}
+
+static void settle_limits(void)
+{
+    if (__builtin_expect(rcx_now.full != NULL, 0)) {
+        unsupported(rcx_now.full);
+    }
+    if (rcx_now.sc && !rcx_sc_consistent()) {
+        end_here(BLOCKED);
+    }
+}
+
+static void do_store(const rcx_operation *operation)
+{
+    uint8_t places[RCX_STORES_MAX];
+    rcx_operation mine = *operation;
+    check_heap(mine.address, mine.size, RCX_ATOMIC_WRITE, mine.place);
+    mine.location = rcx_model_location(mine.address, mine.size);
+    if (mine.location == NULL) {
+        unsupported(rcx_now.full);
+    }
+    check_race(clock_now(), mine.address, mine.size, RCX_ATOMIC_WRITE, mine.place);
+    unsigned count = rcx_model_places(now.current, mine.location, places);
+    rcx_model_store(now.current, &mine, places[choose(count)]);
+    memset(now.threads[now.current].spins, 0, sizeof now.threads[now.current].spins);
+    if (now.tracing) {
+        trace_event();
+    }
+    settle_limits();
+}
+
+static void perform(void);
+
+/* Waits until the search lets this thread act, and acts. */
+static void arrive(const rcx_operation *operation)
+{
+    thread *self = &now.threads[now.current];
+    self->operation = *operation;
+    self->asleep = 0;
+    self->state = PENDING;
+    do {
+        rcx_fiber_yield();
+        perform();
+    } while (self->state == PENDING);
+}
+
+static void count_step(void)
+{
+    if (++now.threads[now.current].steps > now.limits.steps) {
+        end_here(CUT);
+    }
+}
+
+rcx_value rcx_atomic(const rcx_operation *operation, bool *success)
+{
+    *success = true;
+    if (now.phase == OUTSIDE) {
+        return 0;
+    }
+    if (operation->size > 1 && operation->address % operation->size != 0) {
+        unsupported("an atomic operation on memory that is not aligned for it");
+    }
+    if (operation->kind == RCX_UNLOCK && rcx_memory_get(operation->address, operation->size) == 0) {
+        rcx_fail(RCX_ASSERTION, "a mutex is unlocked that nobody holds");
+    }
+    if (now.phase != THREADS) {
+        return sequential_atomic(operation, success);
+    }
+    count_step();
+    bool store = operation->kind == RCX_STORE || operation->kind == RCX_UNLOCK;
+    if (store && !now.limits.naive) {
+        do_store(operation);
+        return 0;
+    }
+    arrive(operation);
+    const thread *self = &now.threads[now.current];
+    *success = self->success;
+    return self->value;
+}
+
+static void do_fence(int order, rcx_place place)
+{
+    rcx_model_fence(now.current, order, place);
+    if (now.tracing) {
+        trace_event();
+    }
+    settle_limits();
+}
+
+void rcx_fence(int order, rcx_place place)
+{
+    if (now.phase != THREADS) {
+        return;
+    }
+    count_step();
+    if (now.limits.naive) {
+        arrive(&(rcx_operation){.kind = RCX_FENCE, .order = order, .place = place});
+        return;
+    }
+    do_fence(order, place);
+}
+
+void *rcx_allocate(size_t size, size_t alignment, rcx_place place)
+{
+    void *memory = rcx_heap_allocate(now.phase == OUTSIDE ? RCX_FIBER_MAIN : now.current, size,
+                                     alignment, place);
+    if (now.tracing && now.phase == THREADS) {
+        rcx_step *step = new_step(RCX_STEP_ALLOCATE, place);
+        step->address = (uintptr_t)memory;
+        step->size = size;
+    }
+    return memory;
+}
+
+void rcx_release_block(void *memory, rcx_place place)
+{
+    rcx_block *dead = NULL;
+    if (memory == NULL || now.phase == OUTSIDE) {
+        return;
+    }
+    rcx_block *block = rcx_heap_block((uintptr_t)memory, &dead);
+    if (block == NULL) {
+        rcx_conflict before = {.other = RCX_FREE};
+        if (dead != NULL) {
+            before.other_thread = dead->free_thread;
+            before.other_place = dead->freed;
+        }
+        fail_access(RCX_BAD_FREE, RCX_FREE, place, (uintptr_t)memory,
+                    dead != NULL ? &before : NULL);
+    }
+    if (now.phase == THREADS) {
+        check_race(clock_now(), block->address, block->size, RCX_FREE, place);
+        rcx_model_freed(block->address, block->size);
+        if (now.tracing) {
+            rcx_step *step = new_step(RCX_STEP_FREE, place);
+            step->address = block->address;
+            step->size = block->size;
+        }
+    }
+    rcx_heap_free(now.current, block, place);
+}
+
+void rcx_enter(rcx_place caller)
+{
+    if (now.tracing && now.phase != OUTSIDE) {
+        thread *self = &now.threads[now.current];
+        if (self->depth < RCX_STACK_MAX) {
+            self->callers[self->depth] = caller;
+        }
+        self->depth++;
+    }
+}
+
+void rcx_leave(void)
+{
+    if (now.tracing && now.phase != OUTSIDE && now.threads[now.current].depth > 0) {
+        now.threads[now.current].depth--;
+    }
+}
+
+/* ---- One execution ---- */
+
+static void run_fiber(unsigned index)
+{
+    now.current = index;
+    rcx_fiber_resume(index);
+}
+
+static void thread_entry(void)
+{
+    now.program->thread(now.program->context, now.current);
+    now.threads[now.current].state = DONE;
+    for (;;) {
+        rcx_fiber_yield();
+    }
+}
+
+static void setup_entry(void)
+{
+    if (now.program->setup != NULL) {
+        now.program->setup(now.program->context);
+    }
+    now.threads[now.current].state = DONE;
+    for (;;) {
+        rcx_fiber_yield();
+    }
+}
+
+static void check_entry(void)
+{
+    if (now.program->check != NULL) {
+        now.program->check(now.program->context);
+    }
+    now.threads[now.current].state = DONE;
+    for (;;) {
+        rcx_fiber_yield();
+    }
+}
+
+/* False: the execution ended there. */
+static bool run_main(phase which, void (*entry)(void))
+{
+    now.phase = which;
+    now.over = false;
+    now.threads[RCX_FIBER_MAIN].depth = 0;
+    rcx_fiber_prepare(RCX_FIBER_MAIN, entry);
+    run_fiber(RCX_FIBER_MAIN);
+    now.phase = OUTSIDE;
+    return !now.over;
+}
+
+static bool awake(const thread *self)
+{
+    if (self->asleep == 0) {
+        return true;
+    }
+    const rcx_location *location = rcx_model_find(self->operation.address, self->operation.size);
+    return location != NULL && location->newest > self->asleep;
+}
+
+static bool any_other_awake(unsigned than)
+{
+    for (unsigned i = 0; i < now.program->threads; i++) {
+        if (i != than && now.threads[i].state == PENDING && awake(&now.threads[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The turns that the thread has read this store at this place, one after the other; 0: another one. */
+static spin *spin_of(thread *self, const rcx_operation *operation)
+{
+    spin *found = &self->spins[operation->place % SPIN_PLACES];
+    if (found->place != operation->place || found->location != operation->location) {
+        *found = (spin){.place = operation->place, .location = operation->location};
+    }
+    return found;
+}
+
+/* Drops a store that a loop has read too often. */
+static unsigned drop_spinning(thread *self, const rcx_operation *operation, uint8_t *stores,
+                              unsigned count)
+{
+    const spin *known = spin_of(self, operation);
+    if (known->turns < SPIN_TURNS) {
+        return count;
+    }
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count; i++) {
+        bool writes =
+            operation->kind == RCX_RMW || operation->kind == RCX_LOCK ||
+            (operation->kind == RCX_CAS &&
+             operation->location->stores[stores[i] & ~RCX_SPURIOUS].value == operation->expected);
+        if (stores[i] == known->store && !writes) {
+            now.spin_cut = true;
+        } else {
+            stores[kept++] = stores[i];
+        }
+    }
+    return kept;
+}
+
+static void note_spin(thread *self, const rcx_operation *operation, uint8_t store, bool wrote)
+{
+    if (wrote) {
+        memset(self->spins, 0, sizeof self->spins);
+        return;
+    }
+    spin *known = spin_of(self, operation);
+    if (known->turns > 0 && known->store == store) {
+        known->turns++;
+    } else {
+        known->store = store;
+        known->turns = 1;
+    }
+}
+
+/* The thread takes one of what it may read, or sleeps. */
+static void perform_read(thread *self, rcx_operation *operation)
+{
+    uint8_t stores[2 * RCX_STORES_MAX];
+    check_heap(operation->address, operation->size,
+               operation->kind == RCX_LOAD ? RCX_ATOMIC_READ : RCX_ATOMIC_WRITE, operation->place);
+    operation->location = rcx_model_location(operation->address, operation->size);
+    if (operation->location == NULL) {
+        unsupported(rcx_now.full);
+    }
+    unsigned count = rcx_model_readable(now.current, operation, self->asleep,
+                                        self->spurious < now.limits.spurious, stores);
+    count = drop_spinning(self, operation, stores, count);
+    bool may_sleep = count == 0 || (!now.limits.naive && any_other_awake(now.current));
+    unsigned taken = choose(count + (unsigned)may_sleep);
+    if (taken == count) {
+        self->asleep = rcx_now.sequence;
+        return;
+    }
+    uint8_t store = stores[taken];
+    self->value = rcx_model_read(now.current, operation, store, &self->success);
+    self->spurious += (store & RCX_SPURIOUS) != 0;
+    self->state = READY;
+    bool wrote = self->success && operation->kind != RCX_LOAD;
+    note_spin(self, operation, store, wrote);
+    if (now.tracing) {
+        trace_event();
+    }
+    /* The time of the operation itself, which its own release told. */
+    rcx_clock clock = clock_now();
+    clock[now.current]--;
+    check_race(clock, operation->address, operation->size,
+               wrote ? RCX_ATOMIC_WRITE : RCX_ATOMIC_READ, operation->place);
+    settle_limits();
+}
+
+static void perform(void)
+{
+    thread *self = &now.threads[now.current];
+    switch (self->operation.kind) {
+    case RCX_STORE:
+    case RCX_UNLOCK:
+        self->state = READY;
+        do_store(&self->operation);
+        break;
+    case RCX_FENCE:
+        self->state = READY;
+        do_fence(self->operation.order, self->operation.place);
+        break;
+    default:
+        perform_read(self, &self->operation);
+        break;
+    }
+}
+
+/* Nobody is awake: true if nobody ever could be. */
+static bool is_deadlock(void)
+{
+    uint8_t stores[2 * RCX_STORES_MAX];
+    for (unsigned i = 0; i < now.program->threads; i++) {
+        thread *self = &now.threads[i];
+        if (self->state != PENDING) {
+            continue;
+        }
+        now.current = i;
+        unsigned count = rcx_model_readable(i, &self->operation, 0, false, stores);
+        if (drop_spinning(self, &self->operation, stores, count) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The thread to go on: one that is between operations, else the first that is awake. RCX_FIBERS: none. */
+static unsigned next_thread(void)
+{
+    unsigned awake_ones[RCX_THREADS_MAX];
+    unsigned count = 0;
+    for (unsigned i = 0; i < now.program->threads; i++) {
+        if (now.threads[i].state == READY) {
+            return i;
+        }
+        if (now.threads[i].state == PENDING && awake(&now.threads[i])) {
+            awake_ones[count++] = i;
+        }
+    }
+    if (count == 0) {
+        return RCX_FIBERS;
+    }
+    return awake_ones[now.limits.naive ? choose(count) : 0];
+}
+
+static void run_threads(void)
+{
+    unsigned pending = 0;
+    now.phase = THREADS;
+    for (unsigned i = 0; i < now.program->threads; i++) {
+        thread *self = &now.threads[i];
+        self->state = READY;
+        self->asleep = 0;
+        self->steps = 0;
+        self->plain_steps = 0;
+        self->spurious = 0;
+        self->depth = 0;
+        memset(self->spins, 0, sizeof self->spins);
+        rcx_fiber_prepare(i, thread_entry);
+    }
+    for (;;) {
+        unsigned next = next_thread();
+        if (next == RCX_FIBERS) {
+            break;
+        }
+        if (!now.part_settled && now.choice_at >= SPLIT_DEPTH && !claim()) {
+            now.ending = NOT_OURS;
+            now.over = true;
+            break;
+        }
+        run_fiber(next);
+        if (now.over) {
+            break;
+        }
+    }
+    now.phase = OUTSIDE;
+    for (unsigned i = 0; i < now.program->threads; i++) {
+        pending += now.threads[i].state == PENDING;
+    }
+    if (now.over || pending == 0) {
+        return;
+    }
+    now.over = true;
+    now.ending = BLOCKED;
+    if (is_deadlock()) {
+        say_failure(RCX_DEADLOCK, "threads wait for ever: for a mutex, or in a loop for a value "
+                                  "that nobody will store");
+        now.ending = FAILED;
+    }
+}
+
+static void undo(void)
+{
+    rcx_undo_all();
+    rcx_heap_undo();
+}
+
+static void run_once(void)
+{
+    now.choice_at = 0;
+    now.over = false;
+    now.ending = COMPLETE;
+    now.part_settled = now.part_depth != 0 && now.choice_count > now.part_depth;
+    now.spin_cut = false;
+    trace.step_count = 0;
+    rcx_shadow_forget();
+    rcx_model_begin(now.program->threads);
+    run_threads();
+    if (!now.over && run_main(CHECK, check_entry) && !now.part_settled && !claim()) {
+        now.ending = NOT_OURS;
+    }
+    if (now.ending == COMPLETE && now.program->done != NULL) {
+        rcx_fibers_rest();
+        now.program->done(now.program->context);
+    }
+    /* Choices of a schedule that this execution did not come to. */
+    if (now.choice_count > now.choice_at) {
+        now.choice_count = now.choice_at;
+    }
+}
+
+/* ---- Graphs that were seen ---- */
+
+typedef struct hash_set {
+    uint64_t *slots;
+    size_t room, count;
+} hash_set;
+
+static bool hash_set_add(hash_set *set, uint64_t hash)
+{
+    if (hash == 0) {
+        hash = 1;
+    }
+    if (2 * set->count >= set->room) {
+        hash_set bigger = {.room = set->room == 0 ? 4096 : 4 * set->room};
+        bigger.slots = calloc(bigger.room, sizeof *bigger.slots);
+        if (bigger.slots == NULL) {
+            abort();
+        }
+        for (size_t i = 0; i < set->room; i++) {
+            if (set->slots[i] != 0) {
+                hash_set_add(&bigger, set->slots[i]);
+            }
+        }
+        free(set->slots);
+        *set = bigger;
+    }
+    size_t at = hash & (set->room - 1);
+    for (; set->slots[at] != 0; at = (at + 1) & (set->room - 1)) {
+        if (set->slots[at] == hash) {
+            return false;
+        }
+    }
+    set->slots[at] = hash;
+    set->count++;
+    return true;
+}
+
+/* ---- A crash of the program ---- */
+
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+    char text[96];
+    (void)context;
+    if (now.phase == OUTSIDE) {
+        signal(number, SIG_DFL);
+        return;
+    }
+    bool overflow = rcx_fiber_is_guard((uintptr_t)info->si_addr);
+    snprintf(text, sizeof text, "%s: %s at %p", overflow ? "a stack overflow" : "a crash",
+             number == SIGSEGV   ? "segmentation fault"
+             : number == SIGFPE  ? "arithmetic fault"
+             : number == SIGILL  ? "illegal instruction"
+             : number == SIGABRT ? "abort"
+                                 : "bus error",
+             info->si_addr);
+    say_failure(RCX_CRASH, text);
+    end_here(FAILED);
+}
+
+static void watch_crashes(void)
+{
+    static unsigned char stack[64 << 10];
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_sigaction = on_crash,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigaltstack(&alternative, NULL);
+    for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        sigaction(numbers[i], &action, NULL);
+    }
+}
+
+/* ---- Searching ---- */
+
+static bool start_process(void)
+{
+    if (now.started) {
+        return true;
+    }
+    now.started = rcx_fibers_start() && rcx_shadow_start() && rcx_model_start();
+    return now.started;
+}
+
+/* The first to have something to tell. */
+static void tell(rcx_verdict verdict)
+{
+    uint32_t none = 0;
+    if (!atomic_compare_exchange_strong_explicit(&common->reporter, &none, 1, memory_order_relaxed,
+                                                 memory_order_relaxed)) {
+        return;
+    }
+    common->result.verdict = verdict;
+    common->result.kind = verdict == RCX_FAIL ? now.kind : RCX_NO_FAILURE;
+    snprintf(common->result.text, sizeof common->result.text, "%s", now.text);
+    write_schedule(common->result.schedule, sizeof common->result.schedule);
+    atomic_store_explicit(&common->failed, true, memory_order_release);
+    atomic_store_explicit(&common->stop, true, memory_order_relaxed);
+}
+
+static void add_to(_Atomic(uint64_t) *counter, uint64_t n)
+{
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+static bool stopped(void)
+{
+    return atomic_load_explicit(&common->stop, memory_order_relaxed);
+}
+
+/* Counts an execution's ending. False: the search is over. */
+static bool account(hash_set *set)
+{
+    switch (now.ending) {
+    case COMPLETE:
+        add_to(&common->seen, 1);
+        if (now.spin_cut) {
+            add_to(&common->cut, 1);
+        }
+        if ((now.limits.hashes || now.limits.naive) && !hash_set_add(set, rcx_model_hash())) {
+            return true;
+        }
+        add_to(&common->graphs, 1);
+        return true;
+    case BLOCKED:
+        add_to(now.spin_cut ? &common->cut : &common->blocked, 1);
+        return true;
+    case CUT:
+        add_to(&common->cut, 1);
+        return true;
+    case NOT_OURS:
+        return true;
+    case FAILED:
+        tell(RCX_FAIL);
+        return false;
+    case UNSUPPORTED:
+        tell(RCX_UNSUPPORTED);
+        return false;
+    }
+    return false;
+}
+
+/* Runs setup; what it leaves is what every execution starts with. */
+static bool set_up(void)
+{
+    now.choice_at = 0;
+    now.choice_count = 0;
+    rcx_heap_clear();
+    bool good = run_main(SETUP, setup_entry);
+    rcx_heap_keep();
+    if (!good) {
+        tell(now.ending == UNSUPPORTED ? RCX_UNSUPPORTED : RCX_FAIL);
+    }
+    return good;
+}
+
+static void search_all(void)
+{
+    hash_set set = {.count = 0};
+    now.choice_count = 0;
+    now.parts = 0;
+    now.part_depth = 0;
+    bool more = true;
+    while (more && !stopped()) {
+        run_once();
+        bool over = !account(&set);
+        undo();
+        if (over) {
+            break;
+        }
+        if (now.ending != NOT_OURS) {
+            uint64_t done =
+                atomic_fetch_add_explicit(&common->executions, 1, memory_order_relaxed) + 1;
+            if (now.limits.executions != 0 && done >= now.limits.executions) {
+                atomic_store_explicit(&common->stop, true, memory_order_relaxed);
+                more = false;
+            }
+        }
+        more = advance() && more;
+        if (!more && now.choice_count == 0) {
+            break;
+        }
+    }
+    free(set.slots);
+}
+
+static void search_randomly(uint64_t count, uint64_t seed)
+{
+    hash_set none = {.count = 0};
+    now.randomly = true;
+    now.random_state = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint64_t i = 0; i < count && !atomic_load_explicit(&common->failed, memory_order_relaxed);
+         i++) {
+        now.choice_count = 0;
+        run_once();
+        bool failed = now.ending == FAILED || now.ending == UNSUPPORTED;
+        if (failed) {
+            tell(now.ending == FAILED ? RCX_FAIL : RCX_UNSUPPORTED);
+        }
+        undo();
+        if (failed) {
+            break;
+        }
+        add_to(&common->random, 1);
+    }
+    now.randomly = false;
+    free(none.slots);
+}
+
+/* One process's share. */
+static void work(unsigned process)
+{
+    if (!start_process()) {
+        snprintf(now.text, sizeof now.text, "no memory for the search");
+        tell(RCX_UNSUPPORTED);
+        return;
+    }
+    watch_crashes();
+    if (!set_up()) {
+        return;
+    }
+    search_all();
+    bool beyond = stopped() && !atomic_load_explicit(&common->failed, memory_order_relaxed);
+    if (beyond && now.limits.random > 0) {
+        search_randomly(now.limits.random / now.limits.processes, now.limits.seed + process);
+    }
+    rcx_fibers_rest();
+}
+
+/* ---- A failure, made short and traced ---- */
+
+static bool read_schedule(const char *text)
+{
+    now.choice_count = 0;
+    if (strcmp(text, "-") == 0) {
+        return true;
+    }
+    for (const char *at = text; *at != '\0';) {
+        char *end = NULL;
+        unsigned long taken = strtoul(at, &end, 10);
+        if (end == at || taken > UINT16_MAX || (*end != '.' && *end != '\0') ||
+            now.choice_count == CHOICES_MAX) {
+            return false;
+        }
+        now.choices[now.choice_count++] = (choice){0, (uint16_t)taken};
+        at = *end == '.' ? end + 1 : end;
+    }
+    return true;
+}
+
+/* How hard an execution is to follow: changes of thread first, then operations. */
+static unsigned difficulty(void)
+{
+    unsigned changes = 0;
+    for (unsigned i = 1; i < rcx_now.event_count; i++) {
+        changes += rcx_now.events[i].thread != rcx_now.events[i - 1].thread;
+    }
+    return 64 * changes + rcx_now.event_count;
+}
+
+/* Looks for an easier execution that fails in the same way, among the ones that come next and random
+ * ones. Leaves its schedule in `result`. */
+static void shorten(rcx_result *result)
+{
+    rcx_failure_kind wanted = result->kind;
+    unsigned best = UINT32_MAX;
+    if (!read_schedule(result->schedule)) {
+        return;
+    }
+    for (unsigned i = 0; i < SHORTEN_EXECUTIONS; i++) {
+        now.randomly = i % 2 == 1 && i > 0;
+        static choice kept[CHOICES_MAX];
+        unsigned kept_count = now.choice_count;
+        if (now.randomly) {
+            memcpy(kept, now.choices, kept_count * sizeof *kept);
+            now.choice_count = 0;
+        }
+        run_once();
+        unsigned found = difficulty();
+        bool same = now.ending == FAILED && now.kind == wanted;
+        if (same && found < best) {
+            best = found;
+            write_schedule(result->schedule, sizeof result->schedule);
+            snprintf(result->text, sizeof result->text, "%s", now.text);
+        }
+        undo();
+        if (now.randomly) {
+            now.randomly = false;
+            memcpy(now.choices, kept, kept_count * sizeof *kept);
+            now.choice_count = kept_count;
+        } else if (!advance()) {
+            break;
+        }
+    }
+}
+
+static void trace_failure(rcx_result *result)
+{
+    static char schedule[sizeof result->schedule];
+    static char text[sizeof result->text];
+    memset(&trace, 0, offsetof(rcx_trace, steps));
+    if (!read_schedule(result->schedule)) {
+        return;
+    }
+    now.tracing = true;
+    run_once();
+    if (now.ending == FAILED) {
+        trace_there = true;
+        snprintf(schedule, sizeof schedule, "%s", result->schedule);
+        snprintf(text, sizeof text, "%s", now.text);
+        trace.program = now.program;
+        trace.kind = now.kind;
+        trace.text = text;
+        trace.schedule = schedule;
+    }
+    now.tracing = false;
+    undo();
+}
+
+static void replay(const char *schedule, rcx_result *result)
+{
+    if (!start_process()) {
+        result->verdict = RCX_UNSUPPORTED;
+        snprintf(result->text, sizeof result->text, "no memory for the search");
+        return;
+    }
+    watch_crashes();
+    now.replaying = true;
+    if (set_up() && read_schedule(schedule)) {
+        run_once();
+        result->verdict = now.ending == FAILED        ? RCX_FAIL
+                          : now.ending == UNSUPPORTED ? RCX_UNSUPPORTED
+                          : now.ending == COMPLETE    ? RCX_PASS
+                                                      : RCX_BOUNDED;
+        result->kind = now.ending == FAILED ? now.kind : RCX_NO_FAILURE;
+        result->graphs = now.ending == COMPLETE;
+        snprintf(result->text, sizeof result->text, "%s",
+                 now.ending == FAILED || now.ending == UNSUPPORTED ? now.text
+                 : now.ending == COMPLETE                          ? ""
+                                                                   : "this schedule leads nowhere");
+        write_schedule(result->schedule, sizeof result->schedule);
+        undo();
+        if (now.ending == FAILED) {
+            trace_failure(result);
+        }
+    } else {
+        *result = common->result;
+    }
+    now.replaying = false;
+    rcx_fibers_rest();
+}
+
+static void say_bounds(rcx_result *result)
+{
+    uint64_t cut = atomic_load(&common->cut);
+    bool limit = atomic_load(&common->stop);
+    int used = 0;
+    if (limit) {
+        used = snprintf(result->text, sizeof result->text,
+                        "not all: stopped after %llu executions, then %llu at random (seed %llu)",
+                        (unsigned long long)atomic_load(&common->executions),
+                        (unsigned long long)atomic_load(&common->random),
+                        (unsigned long long)now.limits.seed);
+    }
+    if (cut > 0) {
+        snprintf(result->text + used, sizeof result->text - (size_t)used,
+                 "%s%llu executions were cut where a loop read the same %d times or a thread did "
+                 "more than %u operations",
+                 used > 0 ? "; " : "", (unsigned long long)cut, SPIN_TURNS, now.limits.steps);
+    }
+    if (limit || cut > 0) {
+        result->verdict = RCX_BOUNDED;
+    }
+}
+
+static void fork_and_work(void)
+{
+    pid_t children[64];
+    unsigned count = now.limits.processes < 64 ? now.limits.processes : 64;
+    fflush(NULL);
+    for (unsigned i = 0; i < count; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            work(i);
+            fflush(NULL);
+            _exit(0);
+        }
+        if (children[i] < 0) {
+            snprintf(now.text, sizeof now.text, "the system gives no more processes");
+            tell(RCX_UNSUPPORTED);
+        }
+    }
+    for (unsigned i = 0; i < count; i++) {
+        int status = 0;
+        if (children[i] > 0 && waitpid(children[i], &status, 0) == children[i] && status != 0) {
+            snprintf(now.text, sizeof now.text, "a searching process ended with status %d", status);
+            tell(RCX_UNSUPPORTED);
+        }
+    }
+}
+
+void rcx_explore(const rcx_program *program, const rcx_limits *limits, rcx_result *result)
+{
+    struct timespec from;
+    struct timespec to;
+    *result = (rcx_result){.verdict = RCX_PASS};
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    common = mmap(NULL, sizeof *common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (common == MAP_FAILED) {
+        result->verdict = RCX_UNSUPPORTED;
+        snprintf(result->text, sizeof result->text, "no memory for the search");
+        return;
+    }
+    now.program = program;
+    now.limits = *limits;
+    now.limits.steps = limits->steps == 0 ? DEFAULT_STEPS : limits->steps;
+    now.limits.processes = limits->processes == 0 ? 1 : limits->processes;
+    trace_there = false;
+    if (limits->schedule != NULL) {
+        replay(limits->schedule, result);
+    } else {
+        if (now.limits.processes == 1) {
+            work(0);
+        } else {
+            fork_and_work();
+        }
+        if (atomic_load(&common->failed)) {
+            *result = common->result;
+        } else {
+            say_bounds(result);
+        }
+        result->graphs = atomic_load(&common->graphs);
+        result->blocked = atomic_load(&common->blocked);
+        result->seen = atomic_load(&common->seen);
+        result->twice = limits->hashes && !limits->naive ? result->seen - result->graphs : 0;
+        bool alone = now.limits.processes == 1;
+        now.limits.processes = 1;
+        if (result->verdict == RCX_FAIL && start_process() && (alone || set_up())) {
+            watch_crashes();
+            shorten(result);
+            trace_failure(result);
+            rcx_fibers_rest();
+        }
+    }
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    result->seconds =
+        (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    munmap(common, sizeof *common);
+}
