@@ -33,11 +33,10 @@ enum { RCX_STACK_MAX = 24, RCX_STEPS_MAX = 4096 };
 
 typedef enum rcx_step_kind {
     RCX_STEP_ATOMIC,
-    RCX_STEP_SLEEP, /* waits for a later store */
+    RCX_STEP_SLEEP, /* waits for ever (deadlock) */
     RCX_STEP_ALLOCATE,
     RCX_STEP_FREE,
-    RCX_STEP_PLAIN, /* only the ones that a failure names, and those before and after the threads */
-    RCX_STEP_END    /* of a thread */
+    RCX_STEP_PLAIN /* only the ones near what a failure names */
 } rcx_step_kind;
 
 typedef struct rcx_step {
@@ -48,10 +47,14 @@ typedef struct rcx_step {
     rcx_place callers[RCX_STACK_MAX];
     uintptr_t address;
     size_t size;
-    rcx_event event; /* ATOMIC */
-    int source_step; /* whose store was read; -1: what was there before */
-    bool stale;      /* a later store in modification order was there */
-    bool inserted;   /* stored before another one in modification order */
+    rcx_operation operation; /* ATOMIC, SLEEP */
+    rcx_event event;         /* ATOMIC; PLAIN: reads, writes */
+    int source_step;         /* whose store was read; -1: what was there before */
+    unsigned source_thread;  /* of that; RCX_NOBODY: before the threads */
+    bool stale;              /* a later store in modification order was there */
+    bool inserted;           /* stored before another one in modification order */
+    int later_step; /* stale: the latest store there; inserted: the one behind it; -1: none */
+    bool failed;    /* the failure is this access */
 } rcx_step;
 
 typedef struct rcx_trace {
@@ -67,7 +70,7 @@ typedef struct rcx_trace {
     unsigned other_thread;
     rcx_place other_place;
     rcx_access access, other_access;
-    uintptr_t address;
+    uintptr_t address; /* of the failure; 0: none */
     unsigned step_count;
     rcx_step steps[RCX_STEPS_MAX];
 } rcx_trace;
