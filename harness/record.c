@@ -126,6 +126,9 @@ bool rcl_record_summary(FILE *file, const rcl_plan *plan)
     return fflush(file) == 0;
 }
 
+/* With fewer launches the interval is their range: Student's t has no place among tails. */
+enum { DELAY_INTERVAL_LAUNCHES = 6 };
+
 /* The median over launches of the percentile that stands `offset` bytes into an rcl_delay. Flagged
  * launches are left out if there is any other. */
 static bool summarise_percentile(const rcl_cell *cell, bool flagged_too, size_t offset,
@@ -140,7 +143,17 @@ static bool summarise_percentile(const rcl_cell *cell, bool flagged_too, size_t 
         memcpy(&room[count].value, (const char *)&one->delay + offset, sizeof room[count].value);
         room[count++].launch = one->launch;
     }
-    return rcl_summarise(room, count, summary);
+    if (!rcl_summarise(room, count, summary)) {
+        return false;
+    }
+    if (count < DELAY_INTERVAL_LAUNCHES) {
+        summary->low = summary->high = count > 0 ? room[0].value : 0;
+        for (size_t i = 1; i < count; i++) {
+            summary->low = fmin(summary->low, room[i].value);
+            summary->high = fmax(summary->high, room[i].value);
+        }
+    }
+    return true;
 }
 
 bool rcl_cell_delay_summary(const rcl_cell *cell, rcl_delay_summary *summary)

@@ -327,15 +327,17 @@ static void print_delay_figure(FILE *out, const table_view *table, unsigned colu
     }
 }
 
-/* One question with one allocator: `count` cells from `cells` on. */
+/* One question with one allocator: `count` cells from `cells` on. Sets *unknown if one of them has no
+ * delays. */
 static bool print_delay_line(FILE *out, const table_view *table, const rcl_cell *cells,
-                             size_t count)
+                             size_t count, bool *unknown)
 {
     static const char *const names[DELAY_ROWS] = {"50 %", "99.9 %"};
     rcl_delay_summary *summaries = calloc(count, sizeof *summaries);
     bool summed = summaries != NULL;
     for (size_t i = 0; summed && i < count; i++) {
         summed = rcl_cell_delay_summary(&cells[i], &summaries[i]);
+        *unknown = *unknown || (summed && summaries[i].launches > 0 && !summaries[i].known);
     }
     for (unsigned row = 0; summed && row < DELAY_ROWS; row++) {
         char label[160];
@@ -364,6 +366,7 @@ static bool print_delay_line(FILE *out, const table_view *table, const rcl_cell 
 static bool print_delays(FILE *out, const table_view *table)
 {
     bool any = false;
+    bool unknown = false;
     for (size_t i = 0, count = 0; i < table->plan->count; i += count) {
         const rcl_cell *cells = &table->plan->cells[i];
         for (count = 1; i + count < table->plan->count && cells[count].line == cells->line;) {
@@ -383,9 +386,15 @@ static bool print_delays(FILE *out, const table_view *table)
             print_head(out, table, "reclamation");
             any = true;
         }
-        if (!print_delay_line(out, table, cells, count)) {
+        if (!print_delay_line(out, table, cells, count, &unknown)) {
             return false;
         }
+    }
+    if (unknown) {
+        fputs(
+            "\nsaturated: did not keep up with the schedule.  kept: memory was left after the last "
+            "rc_quiesce.\n",
+            out);
     }
     return true;
 }

@@ -229,6 +229,20 @@ START_TEST(a_row_has_the_medians_of_launches_and_the_greatest_of_all)
 }
 END_TEST
 
+/* Tails are far from normal: what is said of few launches is what they were. */
+START_TEST(few_launches_have_their_range_as_interval)
+{
+    rcl_cell_delay delays[] = {launch_with(0, 100, 0.4, false), launch_with(1, 300, 0.4, false),
+                               launch_with(2, 110, 0.4, false)};
+    rcl_delay_summary summary;
+    rcl_cell cell = cell_with(delays, 3);
+    ck_assert(rcl_cell_delay_summary(&cell, &summary));
+    ck_assert_double_eq(summary.p50.low, 100);
+    ck_assert_double_eq(summary.p50.high, 300);
+    free(cell.delays);
+}
+END_TEST
+
 START_TEST(flagged_launches_count_only_where_there_is_no_other)
 {
     rcl_cell_delay delays[] = {launch_with(0, 100, 0.4, false), launch_with(1, 900, 0.4, true),
@@ -286,6 +300,7 @@ int main(void)
     tcase_add_test(delay, a_schedule_has_its_rate_and_comes_from_its_seed);
     tcase_add_test(delay, a_rate_is_the_load_over_the_time_of_one_rounded_to_two_digits);
     tcase_add_test(delay, a_row_has_the_medians_of_launches_and_the_greatest_of_all);
+    tcase_add_test(delay, few_launches_have_their_range_as_interval);
     tcase_add_test(delay, flagged_launches_count_only_where_there_is_no_other);
     tcase_add_test(delay, who_does_not_keep_up_has_no_delays);
     tcase_add_test(delay, memory_that_never_came_back_has_no_delay);
