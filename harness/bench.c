@@ -1,6 +1,7 @@
 #include "bench.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -611,8 +612,8 @@ static int run_all(bench_run *bench, const rcl_registry *registry)
     }
     bool drawn = !options->plots || interrupted || draw_plots(bench);
     point_latest(bench);
-    printf("%llu rows of %zu cells in %s%s\n",
-           (unsigned long long)(bench->rows + bench->delay_runs), bench->plan.count, bench->folder,
+    printf("%" PRIu64 " rows of %zu cells in %s%s\n", bench->rows + bench->delay_runs,
+           bench->plan.count, bench->folder,
            options->plots && drawn && !interrupted ? "; plots in its plots/" : "");
     if (interrupted) {
         printf("Interrupted: the finished rows are kept. make plots OUT=%s draws them.\n",

@@ -16,9 +16,9 @@
  *
  * THE RATE of arrivals is the same for every strategy: that at which packed64 would be busy for
  * RCL_DELAY_LOAD of the time with making and releasing. It is found by running packed64 without
- * waits, and rounded to two digits so that runs can be compared. A strategy that is busy for
- * RCL_DELAY_BUSY_MAX of the time or more does not keep up: its delays grow with the length of the
- * run and mean nothing.
+ * waits, and rounded to two digits so that runs can be compared. The load is low enough for the slowest
+ * strategy here to keep up. One that is busy for RCL_DELAY_BUSY_MAX of the time or more does not: its
+ * delays grow with the length of the run and mean nothing.
  */
 #ifndef RCL_DELAY_H
 #define RCL_DELAY_H
@@ -31,7 +31,7 @@
 #include "team.h"
 
 /* Of the time, packed64's, when the rate is found. */
-#define RCL_DELAY_LOAD 0.4
+#define RCL_DELAY_LOAD 0.3
 #define RCL_DELAY_BUSY_MAX 0.95
 
 /* What a workload needs for a run (delay_work.h), and what it leaves. */
