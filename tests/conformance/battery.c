@@ -19,48 +19,8 @@
 #include "battery.h"
 #include "world.h"
 
-#include "scenarios/life.h"
-#include "scenarios/weak.h"
-#include "scenarios/raw.h"
-#include "scenarios/null.h"
-#include "scenarios/wrap.h"
-#include "scenarios/hook.h"
-#include "scenarios/misuse.h"
-#include "scenarios/limit.h"
-#include "scenarios/order.h"
-#include "scenarios/race.h"
-#include "scenarios/mem.h"
-#include "scenarios/thread.h"
-#include "scenarios/shm.h"
-#include "scenarios/tensor.h"
+#include "scenarios.h"
 #include "oracle.h"
-
-/* Each ends in an entry without a clause. */
-static const rcb_scenario *const areas[] = {
-    rcb_life,  rcb_weak_scenarios, rcb_raw,  rcb_null, rcb_wrap,   rcb_hook, rcb_misuse,
-    rcb_limit, rcb_order,          rcb_race, rcb_mem,  rcb_thread, rcb_shm,  rcb_tensor,
-};
-
-static const rcb_scenario *scenario_at(unsigned index)
-{
-    for (unsigned a = 0; a < sizeof areas / sizeof areas[0]; a++) {
-        for (const rcb_scenario *s = areas[a]; s->clause != NULL; s++) {
-            if (index-- == 0) {
-                return s;
-            }
-        }
-    }
-    return NULL;
-}
-
-static unsigned thread_count(const rcb_scenario *scenario)
-{
-    unsigned count = 0;
-    while (count < RCB_THREADS_MAX && scenario->thread[count] != NULL) {
-        count++;
-    }
-    return count;
-}
 
 /* ---- Crashes ---- */
 
@@ -268,7 +228,7 @@ static void *nothing(void *argument)
 
 static void run_scenario(unsigned index, uint64_t seed, uint64_t rounds)
 {
-    const rcb_scenario *scenario = scenario_at(index);
+    const rcb_scenario *scenario = rcb_scenario_at(index);
     if (scenario == NULL) {
         fprintf(stderr, "battery: there is no scenario %u\n", index);
         exit(2);
@@ -276,7 +236,7 @@ static void run_scenario(unsigned index, uint64_t seed, uint64_t rounds)
     native engine = {
         .scenario = scenario,
         .world = rcb_heap_shared(sizeof *engine.world),
-        .threads = thread_count(scenario),
+        .threads = rcb_thread_count(scenario),
         .rounds = (scenario->flags & RCB_HEAVY) != 0 ? 1 : rounds,
         .seed = seed,
     };
@@ -298,28 +258,12 @@ static void run_scenario(unsigned index, uint64_t seed, uint64_t rounds)
 
 /* ---- Command ---- */
 
-static void list(void)
-{
-#if (RC_IMPL_CAPS) & RC_CAP_WEAK
-    uint64_t weak_max = RC_IMPL_WEAK_MAX;
-#else
-    uint64_t weak_max = 0;
-#endif
-    printf("impl\t%u\t%d\t%" PRIu64 "\t%" PRIu64 "\t%d\n", (unsigned)(RC_IMPL_CAPS),
-           (int)(RC_IMPL_OVERFLOW), (uint64_t)(RC_IMPL_STRONG_MAX), weak_max, RC_CHECKED);
-    const rcb_scenario *s = NULL;
-    for (unsigned i = 0; (s = scenario_at(i)) != NULL; i++) {
-        printf("scenario\t%u\t%s\t%s\t%u\t%d\t%u\t%u\n", i, s->clause, s->name, thread_count(s),
-               s->trap, s->needs, s->flags);
-    }
-}
-
 int main(int argc, char **argv)
 {
     rcb_heap_start();
     watch_crashes(RCB_THREADS_MAX);
     if (argc == 2 && strcmp(argv[1], "list") == 0) {
-        list();
+        rcb_list();
         return 0;
     }
     if (argc == 5 && strcmp(argv[1], "run") == 0) {

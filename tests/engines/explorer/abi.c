@@ -11,6 +11,9 @@
 /* The compilers declare these themselves; nobody else calls them. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpedantic"
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wattribute-alias"
+#endif
 
 #define PLACE ((rcx_place)((uintptr_t)__builtin_return_address(0) - 1))
 
@@ -351,3 +354,20 @@ int rcx_yield(void)
 {
     return 0;
 }
+
+/* ---- Other names of the same: a tool that renames gives no two names one target ---- */
+
+#define ALIAS(of) __attribute__((alias(#of)))
+
+int rcx_mtx_init(void *mutex, int type) ALIAS(rcx_mutex_init);
+int rcx_mtx_destroy(void *mutex) ALIAS(rcx_mutex_destroy);
+int rcx_mtx_lock(void *mutex) ALIAS(rcx_mutex_lock);
+int rcx_mtx_trylock(void *mutex) ALIAS(rcx_mutex_trylock);
+int rcx_mtx_unlock(void *mutex) ALIAS(rcx_mutex_unlock);
+int rcx_thrd_yield(void) ALIAS(rcx_yield);
+void *rcx_Znwm(size_t size) ALIAS(rcx_malloc);
+void *rcx_Znam(size_t size) ALIAS(rcx_malloc);
+void rcx_ZdlPv(void *block) ALIAS(rcx_free);
+void rcx_ZdlPvm(void *block, size_t size) ALIAS(rcx_free);
+void rcx_ZdaPv(void *block) ALIAS(rcx_free);
+void rcx_ZdaPvm(void *block, size_t size) ALIAS(rcx_free);

@@ -671,6 +671,13 @@ void rcx_release_block(void *memory, rcx_place place)
     rcx_heap_free(now.current, block, place);
 }
 
+void rcx_private_write(uintptr_t address, size_t size)
+{
+    if (now.phase == THREADS || now.phase == CHECK) {
+        rcx_undo_keep(address, size);
+    }
+}
+
 void rcx_enter(rcx_place caller)
 {
     if (now.tracing && now.phase != OUTSIDE) {

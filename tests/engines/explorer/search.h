@@ -22,6 +22,8 @@ void rcx_fence(int order, rcx_place place);
 void rcx_plain(uintptr_t address, size_t size, bool writes, rcx_place place);
 void *rcx_allocate(size_t size, size_t alignment, rcx_place place);
 void rcx_release_block(void *block, rcx_place place);
+/* The caller is about to change memory of its own; every execution is to begin with what is there now. */
+void rcx_private_write(uintptr_t address, size_t size);
 void rcx_enter(rcx_place caller); /* a function: for the trace */
 void rcx_leave(void);
 

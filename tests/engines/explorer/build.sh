@@ -1,0 +1,119 @@
+#!/bin/sh
+# Builds the explorer's program for one implementation: its sources and the battery's scenarios compiled
+# with -fsanitize=thread, and linked with the explorer in place of ThreadSanitizer's library.
+#
+# usage: build.sh RC_H PROGRAM LIBRARY CHECKED OPTIMISATION [OBJECT_OR_LIBRARY...]
+#   RC_H          absolute path of the implementation; *.c, *.cc, *.cpp beside it belong to it
+#   LIBRARY       librclab_explorer.a
+#   CHECKED       0 or 1: RC_CHECKED
+#   OPTIMISATION  -O2, -O0
+# CC and CXX name the compilers. What is compiled and what is not supported is said on standard output.
+# Exit: 0 built, 1 a compiler or linker failed, 4 not supported (the last line says why).
+set -u
+
+if [ $# -lt 5 ]; then
+    sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,12p' >&2
+    exit 2
+fi
+header=$1
+program=$2
+library=$3
+checked=$4
+optimisation=$5
+shift 5
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+work=$program.parts
+mkdir -p "$work" || exit 1
+
+unsupported() {
+    echo "unsupported: $*"
+    exit 4
+}
+
+for tool in objcopy objdump nm; do
+    command -v $tool >/dev/null || unsupported "$tool of binutils is not installed"
+done
+[ "$(uname -m)" = x86_64 ] || unsupported "the explorer runs on x86-64, this is $(uname -m)"
+
+# Names of the C library that the subject must not reach.
+renames=
+for name in malloc calloc realloc aligned_alloc posix_memalign free memcpy memmove memset memcmp; do
+    renames="$renames --redefine-sym $name=rcx_$name"
+done
+for name in init destroy lock trylock unlock; do
+    renames="$renames --redefine-sym pthread_mutex_$name=rcx_mutex_$name"
+    renames="$renames --redefine-sym mtx_$name=rcx_mtx_$name"
+done
+renames="$renames --redefine-sym sched_yield=rcx_yield --redefine-sym thrd_yield=rcx_thrd_yield"
+for name in Znwm Znam ZdlPv ZdlPvm ZdaPv ZdaPvm; do
+    renames="$renames --redefine-sym _$name=rcx_$name"
+done
+
+# check OBJECT NAME: is it something the model knows?
+check() {
+    nm "$1" | grep -q ' U __tsan_' ||
+        unsupported "$2 is not instrumented (compiled without -fsanitize=thread)"
+    # Atomics are calls; a locked instruction can only come from inline assembly.
+    if objdump -d --no-show-raw-insn "$1" |
+        grep -E -q '^[^:]*:[[:space:]]+lock |[[:space:]]xchg[bwlq]? +.*\('; then
+        unsupported "$2 has atomic instructions of its own (inline assembly): the model cannot see them"
+    fi
+    wide=$(nm "$1" | sed -n 's/^ *U \(__atomic_[a-z_0-9]*\)$/\1/p' | head -1)
+    [ -z "$wide" ] || unsupported "$2 uses atomics wider than 16 bytes ($wide)"
+    beyond=$(nm "$1" | sed -n 's/^ *U \(pthread_[a-z_]*\|thrd_[a-z]*\|cnd_[a-z]*\|sem_[a-z]*\|call_once\|syscall\)$/\1/p' |
+        grep -v -E '^pthread_(self|mutex_(init|destroy|lock|trylock|unlock))$' | head -1)
+    [ -z "$beyond" ] || unsupported "$2 calls $beyond, which the model does not know"
+}
+
+cc=${CC:-cc}
+cxx=${CXX:-c++}
+flags="$optimisation -g -D_GNU_SOURCE -DRC_PRESET=1 -DRC_EXPLORER=1 -DRC_CHECKED=$checked
+    -fsanitize=thread -fno-builtin -fno-pie -fno-stack-protector -w
+    -I$root/impls -I$root/harness -I$root/tests/conformance -I$root/tests/engines/explorer"
+
+# compile COMPILER STANDARD SOURCE OBJECT NAME FLAG...
+compile() {
+    compiler=$1
+    standard=$2
+    source=$3
+    object=$4
+    name=$5
+    shift 5
+    # shellcheck disable=SC2086 # lists of words
+    $compiler $standard $flags "$@" -c "$source" -o "$object" || exit 1
+    check "$object" "$name"
+    # shellcheck disable=SC2086
+    objcopy $renames "$object" || exit 1
+}
+
+compile "$cc" -std=gnu17 "$root/tests/engines/explorer/battery_program.c" "$work/program.o" \
+    "${header##*/}" "-DRC_IMPL_HEADER=\"$header\""
+objects=$work/program.o
+linker=$cc
+count=0
+for source in "${header%/*}"/*.c "${header%/*}"/*.cc "${header%/*}"/*.cpp; do
+    [ -f "$source" ] || continue
+    count=$((count + 1))
+    case $source in
+    *.c) compile "$cc" -std=gnu17 "$source" "$work/own$count.o" "${source##*/}" ;;
+    *)
+        compile "$cxx" -std=gnu++20 "$source" "$work/own$count.o" "${source##*/}"
+        linker=$cxx
+        ;;
+    esac
+    objects="$objects $work/own$count.o"
+done
+for object; do
+    case $object in
+    *.o)
+        check "$object" "${object##*/}"
+        count=$((count + 1))
+        # shellcheck disable=SC2086
+        objcopy $renames "$object" "$work/own$count.o" || exit 1
+        objects="$objects $work/own$count.o"
+        ;;
+    *) unsupported "$object is not instrumented (a library; give objects compiled with -fsanitize=thread)" ;;
+    esac
+done
+# shellcheck disable=SC2086
+$linker -no-pie -g $objects "$library" -pthread -ldl -lm -o "$program" || exit 1
