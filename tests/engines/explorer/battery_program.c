@@ -75,8 +75,8 @@ bool rcx_battery_scenario(unsigned index, rcx_scenario *scenario)
     if (found == NULL) {
         return false;
     }
-    *scenario = (rcx_scenario){found->clause, found->name, rcb_thread_count(found),
-                               not_searched(found)};
+    *scenario =
+        (rcx_scenario){found->clause, found->name, rcb_thread_count(found), not_searched(found)};
     return true;
 }
 
@@ -87,7 +87,9 @@ rcx_program rcx_battery_program(unsigned index)
                          .setup = setup,
                          .thread = thread,
                          .check = check,
-                         .context = &state};
+                         .context = &state,
+                         .memory = &world,
+                         .memory_size = sizeof world};
 }
 
 void *rcx_battery_world(size_t *size)

@@ -15,6 +15,7 @@
 #define RCX_EXPLORER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { RCX_THREADS_MAX = 4 };
@@ -27,6 +28,8 @@ typedef struct rcx_program {
     void (*check)(void *context);                  /* after each execution, all joined; or NULL */
     void (*done)(void *context);                   /* not instrumented: after check; or NULL */
     void *context;
+    void *memory; /* static memory that begins every execution as setup left it; or NULL */
+    size_t memory_size;
 } rcx_program;
 
 typedef struct rcx_limits {

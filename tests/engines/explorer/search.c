@@ -1159,9 +1159,13 @@ static bool set_up(void)
 {
     now.choice_at = 0;
     now.choice_count = 0;
+    rcx_start_forget();
     rcx_heap_clear();
     bool good = run_main(SETUP, setup_entry);
     rcx_heap_keep();
+    if (now.program->memory_size > 0) {
+        rcx_start_keep((uintptr_t)now.program->memory, now.program->memory_size);
+    }
     if (!good) {
         tell(now.ending == UNSUPPORTED ? RCX_UNSUPPORTED : RCX_FAIL);
     }

@@ -164,6 +164,17 @@ typedef struct kept_bytes {
 static kept_bytes *undo_log;
 static size_t undo_count, undo_room;
 
+/* Whole pieces of memory, as setup left them. */
+typedef struct start {
+    uintptr_t address;
+    size_t size;
+} start;
+
+static start *starts;
+static size_t start_count, start_room;
+static unsigned char *start_bytes;
+static size_t start_used, start_bytes_room;
+
 void rcx_undo_keep(uintptr_t address, size_t size)
 {
     while (size > 0) {
@@ -201,6 +212,33 @@ void rcx_undo_all(void)
             memcpy((void *)last->address, last->bytes, last->size);
         }
     }
+    size_t used = 0;
+    for (size_t i = 0; i < start_count; i++) {
+        memcpy((void *)starts[i].address, start_bytes + used, starts[i].size);
+        used += starts[i].size;
+    }
+}
+
+void rcx_start_keep(uintptr_t address, size_t size)
+{
+    if (start_count == start_room || start_used + size > start_bytes_room) {
+        start_room += start_count == start_room ? 256 : 0;
+        start_bytes_room = start_used + size + (1 << 16);
+        starts = realloc(starts, start_room * sizeof *starts);
+        start_bytes = realloc(start_bytes, start_bytes_room);
+        if (starts == NULL || start_bytes == NULL) {
+            abort();
+        }
+    }
+    starts[start_count++] = (start){address, size};
+    memcpy(start_bytes + start_used, (const void *)address, size);
+    start_used += size;
+}
+
+void rcx_start_forget(void)
+{
+    start_count = 0;
+    start_used = 0;
 }
 
 /* ---- Heap ---- */
@@ -358,6 +396,11 @@ void rcx_heap_keep(void)
 {
     at_start = now;
     freed_count = 0;
+    for (uint32_t i = 0; i < now.blocks; i++) {
+        if (blocks[i].live) {
+            rcx_start_keep(blocks[i].address, blocks[i].size);
+        }
+    }
 }
 
 void rcx_heap_undo(void)
