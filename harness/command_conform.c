@@ -29,7 +29,7 @@ static const char help[] =
     "                        ThreadSanitizer then, which cannot see into them\n"
     "  --quick               10 seconds: fewer rounds, no sanitizers\n"
     "  --clause LIST         only these clauses or areas, separated by commas: WEAK-03,ORDER\n"
-    "  --engine LIST         only these engines: oracle, death, native, sanitizer\n"
+    "  --engine LIST         only these engines: oracle, death, native, sanitizer, explorer\n"
     "  --operations N        of the oracle (default: 100000, quick 20000)\n"
     "  --seed N              of everything that is random\n"
     "  --timeout N           seconds that a test may take; sanitized ones take three times as long,\n"
@@ -187,11 +187,11 @@ static bool parse_engines(const char *list, unsigned *engines)
         if (!rcl_engine_parse(list, length, &engine)) {
             fprintf(stderr,
                     "rclab conform: there is no engine '%.*s'; there are: oracle, death, native, "
-                    "sanitizer\n",
+                    "sanitizer, explorer\n",
                     (int)length, list);
             return false;
         }
-        if (engine == RCL_ENGINE_EXPLORER || engine == RCL_ENGINE_COUNTER) {
+        if (engine == RCL_ENGINE_COUNTER) {
             fprintf(stderr, "rclab conform: the engine '%.*s' is not in this version\n",
                     (int)length, list);
             return false;
@@ -311,8 +311,8 @@ static int read_options(const rcl_registry *registry, int argc, char **argv, req
 static void set_again(const request *asked, const subject *one, rcl_conform_report *report)
 {
     const char *quote = strpbrk(one->given, " ;&()'\"$") != NULL ? "'" : "";
-    snprintf(report->again, sizeof report->again, "rclab conform --impl %s%s%s%s%s%s", quote,
-             one->given, quote, asked->options.libraries != NULL ? " --libs '" : "",
+    snprintf(report->again, sizeof report->again, "--impl %s%s%s%s%s%s", quote, one->given, quote,
+             asked->options.libraries != NULL ? " --libs '" : "",
              asked->options.libraries != NULL ? asked->options.libraries : "",
              asked->options.libraries != NULL ? "'" : "");
 }
