@@ -764,6 +764,11 @@ static void sum_up(run *now)
     /* Narrowed to what could not be tested at all: that is no pass. */
     bool any = report->counts[RCL_OUTCOME_PASS] > 0;
     report->passed = report->failing == 0 && (report->missing == 0 || (report->narrowed && any));
+    if (now->options->quick && now->options->engines == RCL_ENGINE_ALL) {
+        size_t used = strlen(report->notes);
+        snprintf(report->notes + used, sizeof report->notes - used,
+                 "not run: the sanitizers and the explorer, which --quick leaves out\n");
+    }
     for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
         const rcl_battery_program *program = &now->build.programs[f];
         if (program->wanted && !program->built && program->why[0] != '\0') {
@@ -816,7 +821,9 @@ static void choose_flavours(run *now)
     now->build.programs[RCL_FLAVOUR_ASAN].wanted = sanitizer || (oracle && !quick);
     /* Compiled code is not instrumented: its orders would be missed, and correct code accused. */
     now->build.programs[RCL_FLAVOUR_TSAN].wanted = sanitizer && now->options->libraries == NULL;
-    bool explorer = (engines & needed & RCL_ENGINE_EXPLORER) != 0;
+    /* Compiling for it takes what --quick has left. */
+    bool explorer =
+        (engines & needed & RCL_ENGINE_EXPLORER) != 0 && (!quick || engines != RCL_ENGINE_ALL);
     now->build.programs[RCL_FLAVOUR_EXPLORE].wanted = explorer;
     now->build.programs[RCL_FLAVOUR_EXPLORE_O0].wanted = explorer && !quick;
 }
