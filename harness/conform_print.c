@@ -3,28 +3,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "words.h"
+
 enum { SENTENCE_COLUMN = 23, WIDTH = 100, ALSO_MAX = 6 };
 
 /* ---- The table ---- */
 
-/* Prints words from `column` on, and goes on at `indent`. Returns the column that was reached. */
 static int print_words(FILE *out, const char *text, int column, int indent)
 {
-    while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + length > WIDTH) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            fputc(' ', out);
-            column++;
-        }
-        fprintf(out, "%.*s", length, text);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    return column;
+    return rcl_print_words(out, text, column, indent, WIDTH);
 }
 
 static void print_labelled(FILE *out, const char *label, const char *text)

@@ -321,6 +321,9 @@ static void list(void)
     for (unsigned i = 0; rcx_battery_scenario(i, &scenario); i++) {
         if (scenario.not_searched == NULL) {
             printf("searched\t%u\t%s\t%s\n", i, scenario.clause, scenario.name);
+        } else {
+            printf("left\t%u\t%s\t%s\t%s\n", i, scenario.clause, scenario.name,
+                   scenario.not_searched);
         }
     }
 }
