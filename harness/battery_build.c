@@ -365,8 +365,9 @@ static void note_end(void *context, rcl_job *job)
     stage *work = context;
     const command *line = job->tag;
     rcl_battery_program *program = &work->build->programs[line->flavour];
-    const char *cannot = strstr(job->output != NULL ? job->output : "", ": cannot be run");
-    if (job->end == RCL_JOB_EXITED && job->status == RCL_JOB_CANNOT_RUN_STATUS && cannot != NULL) {
+    const char *cannot = NULL;
+    if (job->end == RCL_JOB_EXITED && job->status == RCL_JOB_CANNOT_RUN_STATUS &&
+        (cannot = strstr(job->output, ": cannot be run")) != NULL) {
         snprintf(work->missing, sizeof work->missing, "%.*s", (int)(cannot - job->output),
                  job->output);
     }

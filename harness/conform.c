@@ -555,7 +555,8 @@ static void test_ended(void *context, rcl_job *job)
     now->late += job->end == RCL_JOB_LATE ? 1 : 0;
     rcl_explored *explored = done->result != NULL ? &done->result->explored : NULL;
     unsigned unsupported = explored != NULL ? explored->unsupported : 0;
-    if (done->engine == RCL_ENGINE_EXPLORER && rcl_explored_add(explored, job)) {
+    if (explored != NULL && done->engine == RCL_ENGINE_EXPLORER &&
+        rcl_explored_add(explored, job)) {
         done->result->seconds += job->seconds;
         if (explored->unsupported == unsupported) {
             done->result->passed++;
