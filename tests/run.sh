@@ -65,7 +65,7 @@ run() {
 build plain
 if [ "$mode" = quick ]; then
     # Those that compile the whole program or a battery again take longest.
-    run plain -E '^cli\.(conform|foreign_impl|example|plots)'
+    run plain -E '^cli\.(conform|explore|foreign_impl|example|plots)'
 else
     run plain
 fi
