@@ -61,8 +61,7 @@ typedef struct bench {
     rc_strong object;
     rc_strong handles[2 * ROUND], copies[2 * ROUND];
 #if (RC_IMPL_CAPS) & RC_CAP_WEAK
-    rc_weak weak;
-    rc_weak weaks[2 * ROUND];
+    rc_weak weaks[2 * ROUND], weak_copies[2 * ROUND];
 #endif
     tensor base, other;
     tensor_storage storages[2];
@@ -118,6 +117,21 @@ static void release_handles(bench *self)
     }
 }
 
+static void release_copies(bench *self)
+{
+    for (unsigned i = 0; i < self->count; i++) {
+        rc_release(self->copies[i]);
+    }
+}
+
+/* Each object has one more handle, as copies[i]. */
+static void retain_copies(bench *self)
+{
+    for (unsigned i = 0; i < self->count; i++) {
+        self->copies[i] = rc_retain(self->handles[i]);
+    }
+}
+
 /* ---- Handles and objects ---- */
 
 /* What calling and returning costs. Taken off every other figure. */
@@ -144,14 +158,14 @@ COUNTED(retain, rc_strong, rc_strong object)
 
 static void op_retain(bench *self)
 {
-    make_object(self);
+    make_objects(self);
     begin();
     for (unsigned i = 0; i < self->count; i++) {
-        self->handles[i] = counted_retain(self->object);
+        self->copies[i] = counted_retain(self->handles[i]);
     }
     end(self);
+    release_copies(self);
     release_handles(self);
-    rc_release(self->object);
 }
 
 COUNTED(release_shared, void, rc_strong object)
@@ -162,16 +176,14 @@ COUNTED(release_shared, void, rc_strong object)
 
 static void op_release_shared(bench *self)
 {
-    make_object(self);
-    for (unsigned i = 0; i < self->count; i++) {
-        self->handles[i] = rc_retain(self->object);
-    }
+    make_objects(self);
+    retain_copies(self);
     begin();
     for (unsigned i = 0; i < self->count; i++) {
-        counted_release_shared(self->handles[i]);
+        counted_release_shared(self->copies[i]);
     }
     end(self);
-    rc_release(self->object);
+    release_handles(self);
 }
 
 COUNTED(release_unique, void, rc_strong object)
@@ -263,19 +275,16 @@ static void op_use_count(bench *self)
 /* ---- Weak handles ---- */
 #if (RC_IMPL_CAPS) & RC_CAP_WEAK
 
-static void make_weak(bench *self)
+/* Objects with one strong and one weak handle each. */
+static void make_objects_with_weaks(bench *self)
 {
-    make_object(self);
-    self->weak = rc_weak_new(self->object);
-    if (rc_weak_is_null(self->weak)) {
-        refuse(self);
+    make_objects(self);
+    for (unsigned i = 0; i < self->count; i++) {
+        self->weaks[i] = rc_weak_new(self->handles[i]);
+        if (rc_weak_is_null(self->weaks[i])) {
+            refuse(self);
+        }
     }
-}
-
-static void drop_weak(bench *self)
-{
-    rc_weak_release(self->weak);
-    rc_release(self->object);
 }
 
 static void release_weaks(bench *self)
@@ -294,14 +303,14 @@ COUNTED(weak_new, rc_weak, rc_strong object)
 
 static void op_weak_new(bench *self)
 {
-    make_object(self);
+    make_objects(self);
     begin();
     for (unsigned i = 0; i < self->count; i++) {
-        self->weaks[i] = counted_weak_new(self->object);
+        self->weaks[i] = counted_weak_new(self->handles[i]);
     }
     end(self);
     release_weaks(self);
-    rc_release(self->object);
+    release_handles(self);
 }
 
 COUNTED(weak_retain, rc_weak, rc_weak weak)
@@ -313,14 +322,17 @@ COUNTED(weak_retain, rc_weak, rc_weak weak)
 
 static void op_weak_retain(bench *self)
 {
-    make_weak(self);
+    make_objects_with_weaks(self);
     begin();
     for (unsigned i = 0; i < self->count; i++) {
-        self->weaks[i] = counted_weak_retain(self->weak);
+        self->weak_copies[i] = counted_weak_retain(self->weaks[i]);
     }
     end(self);
+    for (unsigned i = 0; i < self->count; i++) {
+        rc_weak_release(self->weak_copies[i]);
+    }
     release_weaks(self);
-    drop_weak(self);
+    release_handles(self);
 }
 
 COUNTED(weak_release, void, rc_weak weak)
@@ -331,16 +343,13 @@ COUNTED(weak_release, void, rc_weak weak)
 
 static void op_weak_release(bench *self)
 {
-    make_weak(self);
-    for (unsigned i = 0; i < self->count; i++) {
-        self->weaks[i] = rc_weak_retain(self->weak);
-    }
+    make_objects_with_weaks(self);
     begin();
     for (unsigned i = 0; i < self->count; i++) {
         counted_weak_release(self->weaks[i]);
     }
     end(self);
-    drop_weak(self);
+    release_handles(self);
 }
 
 COUNTED(weak_lock_alive, rc_strong, rc_weak weak)
@@ -352,14 +361,15 @@ COUNTED(weak_lock_alive, rc_strong, rc_weak weak)
 
 static void op_weak_lock_alive(bench *self)
 {
-    make_weak(self);
+    make_objects_with_weaks(self);
     begin();
     for (unsigned i = 0; i < self->count; i++) {
-        self->handles[i] = counted_weak_lock_alive(self->weak);
+        self->copies[i] = counted_weak_lock_alive(self->weaks[i]);
     }
     end(self);
+    release_copies(self);
+    release_weaks(self);
     release_handles(self);
-    drop_weak(self);
 }
 
 #ifndef RCL_IMPL_IS_NULL
@@ -372,27 +382,15 @@ COUNTED(weak_lock_expired, rc_strong, rc_weak weak)
 
 static void op_weak_lock_expired(bench *self)
 {
-    make_weak(self);
-    rc_release(self->object);
+    make_objects_with_weaks(self);
+    release_handles(self);
     rc_quiesce();
     begin();
     for (unsigned i = 0; i < self->count; i++) {
-        self->handles[i] = counted_weak_lock_expired(self->weak);
+        self->copies[i] = counted_weak_lock_expired(self->weaks[i]);
     }
     end(self);
-    rc_weak_release(self->weak);
-}
-
-/* Objects with one strong and one weak handle each. */
-static void make_objects_with_weaks(bench *self)
-{
-    make_objects(self);
-    for (unsigned i = 0; i < self->count; i++) {
-        self->weaks[i] = rc_weak_new(self->handles[i]);
-        if (rc_weak_is_null(self->weaks[i])) {
-            refuse(self);
-        }
-    }
+    release_weaks(self);
 }
 
 COUNTED(release_weak_left, void, rc_strong object)
@@ -463,15 +461,14 @@ COUNTED(retain_raw, rc_strong, void *payload)
 
 static void op_retain_raw(bench *self)
 {
-    make_object(self);
-    void *payload = rc_payload(self->object);
+    make_objects(self);
     begin();
     for (unsigned i = 0; i < self->count; i++) {
-        self->handles[i] = counted_retain_raw(payload);
+        self->copies[i] = counted_retain_raw(rc_payload(self->handles[i]));
     }
     end(self);
+    release_copies(self);
     release_handles(self);
-    rc_release(self->object);
 }
 #endif
 
@@ -564,8 +561,8 @@ static void op_wrapper_retain(bench *self)
         self->copies[i] = counted_wrapper_retain(self->handles[i]);
     }
     end(self);
+    release_copies(self);
     for (unsigned i = 0; i < self->count; i++) {
-        rc_release(self->copies[i]);
         rc_wrapper_detach(self->handles[i]);
     }
     release_handles(self);
