@@ -111,7 +111,8 @@ static void object_path(const rcl_battery_build *build, rcl_flavour flavour, uns
 }
 
 static void compile_command(const rcl_battery_build *build, const char *header_path,
-                            const rcl_source *from, unsigned index, rcl_flavour flavour, command *line)
+                            const rcl_source *from, unsigned index, rcl_flavour flavour,
+                            command *line)
 {
     char text[RCL_PATH_BYTES + 64];
     *line = (command){.flavour = flavour};
@@ -134,8 +135,8 @@ static void compile_command(const rcl_battery_build *build, const char *header_p
     push(line, text);
 }
 
-static void link_command(const rcl_battery_build *build, const rcl_sources *all, rcl_flavour flavour,
-                         command *line)
+static void link_command(const rcl_battery_build *build, const rcl_sources *all,
+                         rcl_flavour flavour, command *line)
 {
     char text[RCL_PATH_BYTES + 64];
     *line = (command){.flavour = flavour};

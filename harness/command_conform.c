@@ -118,10 +118,10 @@ static void on_interrupt(int signal_number)
 static bool find_subject(const rcl_registry *registry, const char *given, subject *found)
 {
     rcl_subject named;
+    found->given = given;
     if (!rcl_subject_find(registry, "conform", given, &named)) {
         return false;
     }
-    found->given = given;
     memcpy(found->name, named.name, sizeof found->name);
     memcpy(found->header, named.header, sizeof found->header);
     return true;

@@ -45,6 +45,10 @@ static const char help[] =
     "branch or another thread at the same line costs is not there; nor is it said which\n"
     "instructions can run side by side. rclab bench measures time.\n"
     "\n"
+    "Exit status 0: counted, or nothing changed; 1: --check found a change, or an implementation\n"
+    "crashed; 2: wrong use, or it does not build; 3: valgrind or a compiler is missing, or --check\n"
+    "found nothing to compare with.\n"
+    "\n"
     "Operations:\n";
 
 static const char examples[] =
@@ -157,32 +161,33 @@ static bool set_out(request *asked, const char *folder)
 static int read_options(const rcl_registry *registry, int argc, char **argv, request *asked)
 {
     for (int option; (option = getopt_long(argc, argv, "h", long_options, NULL)) != -1;) {
+        const char *value = optarg != NULL ? optarg : "";
         bool good = true;
         switch (option) {
         case OPTION_IMPL:
-            good = add_subjects(registry, asked, optarg);
+            good = add_subjects(registry, asked, value);
             break;
         case OPTION_LIBS:
-            asked->libraries = optarg;
+            asked->libraries = value;
             break;
         case OPTION_OP:
             asked->narrowed = true;
-            good = rcl_counted_operations_parse("cost", optarg, asked->wanted);
+            good = rcl_counted_operations_parse("cost", value, asked->wanted);
             break;
         case OPTION_CC:
-            asked->compiler = optarg;
+            asked->compiler = value;
             break;
         case OPTION_OUT:
-            good = set_out(asked, optarg);
+            good = set_out(asked, value);
             break;
         case OPTION_CSV:
-            asked->csv = optarg;
+            asked->csv = value;
             break;
         case OPTION_CHECK:
-            asked->check = optarg != NULL ? optarg : reference_path;
+            asked->check = *value != '\0' ? value : reference_path;
             break;
         case OPTION_RECORD:
-            asked->record = optarg != NULL ? optarg : reference_path;
+            asked->record = *value != '\0' ? value : reference_path;
             break;
         case 'h':
         case OPTION_HELP:
@@ -292,6 +297,12 @@ static void print_table(const rcl_cost_row *rows, size_t count, const bool *want
 
 /* ---- Against the reference ---- */
 
+/* A path as it is told: the reference's below the sources. */
+static const char *told(const char *path)
+{
+    return strcmp(path, reference_path) == 0 ? "results/reference/costs.csv" : path;
+}
+
 /* "instructions 7 -> 8, locked 1 -> 2". */
 static void print_difference(const rcl_cost *before, const rcl_cost *now)
 {
@@ -389,7 +400,7 @@ static int check(const request *asked, const rcl_cost_row *rows)
             rcl_cost_find(reference, count, rows[i].impl, rows[i].compiler);
         if (before == NULL) {
             printf("%s has no rows for %s yet: rclab cost --record --impl %s puts them in\n",
-                   asked->check, rows[i].impl, rows[i].impl);
+                   told(asked->check), rows[i].impl, rows[i].impl);
         } else {
             changed += compare_row(before, &rows[i], asked->wanted, &compared);
         }
@@ -397,11 +408,11 @@ static int check(const request *asked, const rcl_cost_row *rows)
     free(reference);
     if (!known) {
         fprintf(stderr, "rclab cost: %s has no rows for %s, so nothing was compared\n",
-                asked->check, rows[0].compiler);
+                told(asked->check), rows[0].compiler);
         return RCL_EXIT_ENVIRONMENT;
     }
     printf("%u of %u operations changed (%s, against %s)\n", changed, compared, rows[0].compiler,
-           asked->check);
+           told(asked->check));
     if (changed > 0) {
         print_how_to_accept(asked);
     }
@@ -448,7 +459,8 @@ static int record(const request *asked, const rcl_cost_row *rows)
     qsort(all, used, sizeof *all, by_compiler);
     bool good = rcl_cost_save(asked->record, all, used, asked->wanted, error, sizeof error);
     if (good) {
-        printf("%s: %u implementations with %s\n", asked->record, asked->count, rows[0].compiler);
+        printf("%s: %u implementation%s with %s put in\n", told(asked->record), asked->count,
+               asked->count == 1 ? "" : "s", rows[0].compiler);
     } else {
         fprintf(stderr, "rclab cost: %s\n", error);
     }

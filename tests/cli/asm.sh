@@ -19,7 +19,7 @@ cp "$root/impls/split32/rc.h" mine/rc.h
 expect "the function of an operation" 0 "counted_retain" "$RCLAB" asm --impl packed64 --op retain
 cp out retain
 check "its locked instruction is marked" grep -q 'LOCK  *[0-9a-f]*  lock xadd QWORD PTR \[r' retain
-check "just one is" sh -c '[ "$(grep -c LOCK retain)" = 1 ]'
+check "just one is" test "$(grep -c LOCK retain)" = 1
 check "addresses are offsets" grep -q '   0  [a-z]' retain
 
 # What is marked is what rclab cost counts, with the ret.
@@ -38,8 +38,8 @@ fi
 "$RCLAB" asm --impl packed64_called --op retain >called
 check "what is called is shown" grep -q '^packed64_called_retain  (called: a function of its own)' called
 check "calls name their target" grep -q 'call   packed64_called_retain$' called
-"$RCLAB" asm --impl mine/rc.h --op retain --syntax att >att
-check "one from elsewhere, in AT&T syntax" grep -q 'LOCK.*lock xadd %.*(%r' att
+"$RCLAB" asm --impl mine/rc.h --op retain --syntax att >dollars
+check "one from elsewhere, in AT&T syntax" grep -q 'LOCK.*lock xadd %.*(%r' dollars
 "$RCLAB" asm --impl mine/rc.h --op retain --source >source
 check "with source lines" grep -q '; .*rc_retain' source
 "$RCLAB" asm --impl control_block --op all >everything
@@ -65,5 +65,5 @@ expect "asm: no objdump" 3 "objdump is missing: run make deps" \
 ln -s "$(command -v objdump)" tools/objdump
 expect "asm: no valgrind is no failure" 0 "What is executed is not marked: valgrind is missing" \
     env PATH="$work/tools" "$RCLAB" asm --impl null --op retain
-check "nothing is left in TMPDIR" sh -c '[ -z "$(ls tmp)" ]'
+check "nothing is left in TMPDIR" test -z "$(ls tmp)"
 finish
