@@ -166,6 +166,7 @@ static void valgrind_command(const char *program, const char *path, bool address
     *line = (rcl_words){0};
     rcl_words_push(line, "valgrind");
     rcl_words_push(line, "--command-line-only=yes");
+    rcl_words_push(line, "--vgdb=no"); /* no pipes that stay if it is killed */
     rcl_words_push(line, "--tool=callgrind");
     rcl_words_push(line, "--collect-atstart=no");
     rcl_words_push(line, "--combine-dumps=yes");

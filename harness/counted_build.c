@@ -225,7 +225,10 @@ static void note_end(void *context, rcl_job *job)
 /* Runs the stage's commands. False if it was stopped. */
 static bool run_stage(stage *now)
 {
-    static const char *const environment[] = {"LC_ALL=C", NULL};
+    /* What a compiler that is killed leaves behind goes with the folder. */
+    char temporary[RCL_PATH_BYTES];
+    const char *const environment[] = {"LC_ALL=C", temporary, NULL};
+    snprintf(temporary, sizeof temporary, "TMPDIR=%s", now->build->folder);
     for (size_t i = 0; i < now->count; i++) {
         now->jobs[i] = (rcl_job){.arguments = now->commands[i].words.arguments,
                                  .environment = environment,

@@ -130,5 +130,25 @@ sed '/^static inline uint64_t rc_use_count(/{n;s|^{|{ __builtin_trap();|;}' \
     "$root/impls/nonatomic/rc.h" >crashes/rc.h
 expect "a crash" 1 "crashes: counting failed under valgrind: it died of signal 4" \
     "$RCLAB" cost --impl crashes/rc.h
+
+# ---- Interrupted
+
+mkdir hangs
+sed '/^static inline uint64_t rc_use_count(/{n;s|^{|{ for (;;) { __asm__ volatile(""); }|;}' \
+    "$root/impls/nonatomic/rc.h" >hangs/rc.h
+"$RCLAB" cost --impl hangs/rc.h --csv hangs.csv >hangs.out 2>hangs.err &
+program=$!
+tries=0
+# The file comes with the first operation that is counted.
+while ! ls tmp/rclab-counted-*/callgrind-0 >/dev/null 2>&1 && [ $tries -lt 600 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+kill -INT "$program"
+found=0
+wait "$program" || found=$?
+is "Ctrl-C is exit 130" 130 "$found"
+expect "what that means is told" 0 "interrupted; nothing was written" cat hangs.err
+check "no file is left" test ! -e hangs.csv
 check "nothing is left in TMPDIR" test -z "$(ls tmp)"
 finish
