@@ -19,6 +19,8 @@ static const command commands[] = {
     {"replay", rcl_command_replay, "what each strategy costs on a recording of a real program"},
     {"conform", rcl_command_conform, "whether an implementation keeps the contract"},
     {"clauses", rcl_command_clauses, "the contract, clause by clause"},
+    {"cost", rcl_command_cost, "what each operation executes, counted: the same on every run"},
+    {"asm", rcl_command_asm, "the machine code of each operation"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
