@@ -161,8 +161,8 @@ static void put_caches(const rcl_report *report, FILE *out)
     for (size_t i = 0; i < json_array_size(caches); i++) {
         const json_t *cache = json_array_get(caches, i);
         double bytes = (double)json_integer_value(json_object_get(cache, "bytes"));
-        rcl_html(out, "%sL%d %.0f %s", i > 0 ? ", " : "",
-                 (int)json_integer_value(json_object_get(cache, "level")),
+        rcl_html(out, "%sL%zu %.0f %s", i > 0 ? ", " : "",
+                 (size_t)json_integer_value(json_object_get(cache, "level")),
                  bytes < 1048576 ? bytes / 1024 : bytes / 1048576, bytes < 1048576 ? "KiB" : "MiB");
     }
     fputs(json_array_size(caches) == 0 ? "unknown</dd>\n" : "</dd>\n", out);
@@ -271,12 +271,11 @@ static void put_repeat(const rcl_report *report, FILE *out)
     } else {
         fputs("build/rclab bench\n", out);
     }
-    fputs(
-        "make report</code></pre>\n<p class=\"note\">A folder that holds a run is not written to "
-        "again: give <code>--out</code> another name. The order of the cells and the workloads' "
-        "random numbers repeat with the seed; the times do so only within their intervals, and "
-        "only on the same machine.</p>\n",
-        out);
+    fputs("make report</code></pre>\n<p class=\"note\">A folder that holds a run is not written to "
+          "again: give <code>--out</code> another name. The order of the cells and the workloads' "
+          "random numbers repeat with the seed; the times do so only within their intervals, and "
+          "only on the same machine.</p>\n",
+          out);
 }
 
 static void put_limits(FILE *out)

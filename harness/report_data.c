@@ -152,6 +152,8 @@ static bool take_rows(rcl_summary_view *view, const int *columns, char *error, s
 {
     const rcl_csv *csv = &view->csv;
     size_t rows = csv->row_count;
+    view->question_count = 0;
+    view->strategy_count = 0;
     size_t *place = calloc(rows * 2 + 1, sizeof *place); /* question and strategy of each row */
     view->strategies = calloc(rows + 1, sizeof *view->strategies);
     view->questions = calloc(rows + 1, sizeof *view->questions);

@@ -43,7 +43,7 @@ void rcl_html(FILE *out, const char *format, ...)
             break;
         }
         char directive[16];
-        size_t length = strcspn(format + 1, "sudf%") + 2;
+        size_t length = strcspn(format + 1, "suf%") + 2;
         snprintf(directive, sizeof directive, "%.*s", (int)length, format);
         switch (format[length - 1]) {
         case 's':
@@ -51,14 +51,7 @@ void rcl_html(FILE *out, const char *format, ...)
             put_escaped(out, va_arg(arguments, const char *), most);
             break;
         case 'u':
-            if (format[length - 2] == 'z') {
-                fprintf(out, directive, va_arg(arguments, size_t));
-            } else {
-                fprintf(out, directive, va_arg(arguments, unsigned));
-            }
-            break;
-        case 'd':
-            fprintf(out, directive, va_arg(arguments, int));
+            fprintf(out, directive, va_arg(arguments, size_t));
             break;
         case 'f':
             fprintf(out, directive, va_arg(arguments, double));

@@ -234,7 +234,7 @@ static void put_row(const rcl_report *report, size_t q, size_t s, double scale, 
     const rcl_answered *answer = rcl_view_answer(view, q, s);
     const rcl_strategy *strategy = &view->strategies[s];
     if (answer->rank > 0) {
-        rcl_html(out, "<tr><td class=\"num place\">%u%s</td>", answer->rank,
+        rcl_html(out, "<tr><td class=\"num place\">%zu%s</td>", (size_t)answer->rank,
                  shares_rank(view, q, s) ? "=" : "");
     } else {
         fputs("<tr><td class=\"num place\"></td>", out);
@@ -275,7 +275,11 @@ static void put_question(const rcl_report *report, size_t q, size_t *order, FILE
     double scale = scale_of(view, q);
     size_t ranked = order_answers(view, q, true, order);
     size_t unranked = order_answers(view, q, false, order + ranked);
-    int decimals = rcl_decimals(rcl_view_answer(view, q, order[0])->median);
+    double smallest = INFINITY;
+    for (size_t i = 0; i < ranked + unranked; i++) {
+        smallest = fmin(smallest, rcl_view_answer(view, q, order[i])->median);
+    }
+    int decimals = rcl_decimals(smallest);
     rcl_html(out,
              "<table class=\"rank\"><caption>%s</caption><thead><tr><th scope=\"col\" "
              "class=\"num place\"><abbr title=\"rank\">#</abbr></th><th scope=\"col\">strategy</th>"
@@ -294,23 +298,31 @@ static void put_question(const rcl_report *report, size_t q, size_t *order, FILE
 
 /* ---- One workload ---- */
 
-/* The first question that is shown open: with one allocator, the first; on the fewest threads, but
+static const char *first_allocator_of(const rcl_summary_view *view, const char *workload)
+{
+    for (size_t q = 0; q < view->question_count; q++) {
+        if (same(view->questions[q].workload, workload)) {
+            return view->questions[q].allocator;
+        }
+    }
+    return "";
+}
+
+/* A question that is shown open: with the allocator that comes first; on the fewest threads, but
  * where sharing is what the workload is about, shared by the most. */
 static bool is_main(const rcl_summary_view *view, size_t q)
 {
     const rcl_question *question = &view->questions[q];
     bool about_sharing = same(question->group, "sharing");
     bool any_shared = false;
-    const char *first_allocator = NULL;
-    for (size_t other = 0; other < view->question_count; other++) {
-        const rcl_question *one = &view->questions[other];
-        if (same(one->workload, question->workload)) {
-            first_allocator = first_allocator == NULL ? one->allocator : first_allocator;
-            any_shared = any_shared || same(one->sharing, "shared");
-        }
-    }
+    const char *first_allocator = first_allocator_of(view, question->workload);
     if (!same(question->allocator, first_allocator)) {
         return false;
+    }
+    for (size_t other = 0; other < view->question_count; other++) {
+        const rcl_question *one = &view->questions[other];
+        any_shared =
+            any_shared || (same(one->workload, question->workload) && same(one->sharing, "shared"));
     }
     bool want_shared = about_sharing && any_shared;
     for (size_t other = 0; other < view->question_count; other++) {

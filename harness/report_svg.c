@@ -115,7 +115,7 @@ bool rcl_svg_inline(FILE *out, const char *path, const char *prefix, const char 
         return false;
     }
     xmlNode *root = xmlDocGetRootElement(document);
-    xmlChar *box = root != NULL ? xmlGetNoNsProp(root, BAD_CAST "viewBox") : NULL;
+    xmlChar *box = root != NULL ? xmlGetNoNsProp(root, (const xmlChar *)"viewBox") : NULL;
     bool good = box != NULL && strcmp((const char *)root->name, "svg") == 0;
     if (good) {
         rcl_html(out, "<svg class=\"plot\" viewBox=\"%s\" role=\"img\" aria-label=\"%s\">\n",

@@ -450,7 +450,7 @@ static void put_delay_range(const rcl_csv *csv, const int *columns, size_t row, 
 static rcl_figure delay_figure(const rcl_csv *csv, size_t row, int column)
 {
     double ns = figure_of(csv, row, column);
-    return isnan(ns) ? (rcl_figure){"–"} : rcl_figure_time(ns);
+    return isnan(ns) ? rcl_figure_ratio(NAN) : rcl_figure_time(ns);
 }
 
 static void put_delay_row(const rcl_report *report, const rcl_csv *csv, const int *columns,
@@ -465,12 +465,13 @@ static void put_delay_row(const rcl_report *report, const rcl_csv *csv, const in
     put_delay_range(csv, columns, row, low, high,
                     strategy < SIZE_MAX ? rcl_report_colour(report, strategy).text : "none", out);
     for (int c = DELAY_P50; c <= DELAY_MAX; c++) {
-        rcl_html(out, "<td class=\"num\">%s</td>", delay_figure(csv, row, columns[c]).text);
+        bool disturbed = c == DELAY_P50 && flagged * 2 > launches;
+        rcl_html(out, "<td class=\"num\">%s", delay_figure(csv, row, columns[c]).text);
+        fputs(disturbed ? "<abbr title=\"most launches were disturbed\">~</abbr></td>" : "</td>",
+              out);
     }
-    rcl_html(out, "<td class=\"num\">%s", rcl_csv_text(csv, row, columns[DELAY_RELEASES]));
-    fputs(flagged * 2 > launches ? "<abbr title=\"most launches were disturbed\">~</abbr>" : "",
-          out);
-    rcl_html(out, "</td><td class=\"num\">%s</td></tr>\n",
+    rcl_html(out, "<td class=\"num\">%s</td><td class=\"num\">%s</td></tr>\n",
+             rcl_csv_text(csv, row, columns[DELAY_RELEASES]),
              short_figure(figure_of(csv, row, columns[DELAY_RATE]), 0).text);
 }
 
