@@ -55,7 +55,8 @@ plots:
 
 # A machine without gnuplot has a report without plots.
 report: build
-	@ls '$(RUN)'/plots/*.svg >/dev/null 2>&1 || sh plots/render.sh '$(RUN)' || [ $$? = 3 ]
+	@ls '$(RUN)'/plots/*.svg >/dev/null 2>&1 || sh plots/render.sh '$(RUN)' || \
+	    { status=$$?; [ $$status = 3 ] || exit $$status; }
 	@build/rclab report '$(RUN)'
 
 check:

@@ -35,6 +35,8 @@ void rcl_html(FILE *out, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     int most = 0;
+    size_t count = 0;
+    double value = 0;
     while (*format != '\0') {
         size_t plain = strcspn(format, "%");
         fwrite(format, 1, plain, out);
@@ -51,10 +53,12 @@ void rcl_html(FILE *out, const char *format, ...)
             put_escaped(out, va_arg(arguments, const char *), most);
             break;
         case 'u':
-            fprintf(out, directive, va_arg(arguments, size_t));
+            count = va_arg(arguments, size_t);
+            fprintf(out, directive, count);
             break;
         case 'f':
-            fprintf(out, directive, va_arg(arguments, double));
+            value = va_arg(arguments, double);
+            fprintf(out, directive, value);
             break;
         default:
             fputc('%', out);

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* As fprintf, but what %s brings is text: it is escaped. Knows no more than %s, %.*s, %zu and %f with a precision; %% is a percent sign. Errors are left in the stream (ferror). */
+/* As fprintf, but what %s brings is text: it is escaped. Knows no more than
+ * %s, %.*s, %zu and %f with a precision; %% is a percent sign. Errors are left in the stream (ferror). */
 __attribute__((format(printf, 2, 3))) void rcl_html(FILE *out, const char *format, ...);
 
 /* A figure as text, held by the value itself. */

@@ -118,6 +118,12 @@ check "first places" grep -q '^ *a 1.00 .* 1 1 nowhere for certain' hand/text
 check "what is not there is said" sh -c 'for what in "this run has no plots" "space.csv" "this run has no delay.csv" "machine.json" "this run has no costs.csv"; do
     grep -F "$what" hand/text >/dev/null || { echo "$what"; exit 1; }; done'
 
+# Intervals that overlap at their ends tie, however far the medians.
+mkdir ends && account | awk -F, -v OFS=, '$2 == "b" && $3 == "two" { $9 = 10.8; $11 = 10.5; $12 = 12 } { print }' \
+    >ends/summary.csv
+expect "a tie at the ends" 0 "certainly faster in 1, certainly slower in 0, and in 1 the run cannot" \
+    "$RCLAB" report ends
+
 # One workload asked in many ways weighs no more than another asked once.
 mkdir weight && { account && row a two 10 9 11 pass yes 2 && row b two 10 9 12 pass yes 2 &&
     row c two 90 80 95 pass yes 2 && row a two 10 9 11 pass yes 4 && row b two 10 9 12 pass yes 4 &&
@@ -160,6 +166,18 @@ text late/report.html >late/text
 check "a delay" grep -q '^ *a 118 ns 354 ns 2.36 µs 472 µs 60000 5000' late/text
 check "a delay that is not known" grep -q '^ *c – – – – 60000 5000' late/text
 check "costs" sh -c 'grep -q "retain 712 r, 1 w 11.503 r, 2 w" late/text && grep -q "weak_lock – 3126 r, 4 w" late/text'
+
+# Without counts of its own a run shows those that are kept, if they are of its compiler.
+fresh kept
+"$RCLAB" report kept >/dev/null
+if grep -q ',gcc-12.2.0,' "$root/results/reference/costs.csv" 2>/dev/null; then
+    check "costs that are kept are shown, and said to be" shows kept/report.html "counted elsewhere"
+else
+    check "without any costs, it says so" shows kept/report.html "this run has no costs.csv"
+fi
+sed -i 's/GNU 12.2.0/GNU 4.8.1/' kept/machine.json
+"$RCLAB" report kept >/dev/null
+check "those of another compiler are not" lacks kept/report.html 'counted elsewhere'
 
 # ---- What the files say is text ----
 
