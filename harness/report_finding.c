@@ -8,7 +8,7 @@
 
 /* ---- Sentences ---- */
 
-enum { SENTENCE_BYTES = 640, SENTENCES = 6 };
+enum { SENTENCE_BYTES = 640, SENTENCES = 8 };
 
 typedef struct findings {
     char sentences[SENTENCES][SENTENCE_BYTES];
@@ -42,24 +42,36 @@ static void say_leader(findings *found, const rcl_report *report, const size_t *
             questions.text, workloads.text);
         return;
     }
-    say(found,
-        "Over %s of %s, %s is the fastest %s: it takes %s times the best time of each question, "
-        "geometric mean, and %s takes %s times.",
-        questions.text, workloads.text, leader->name, class, rcl_figure_ratio(leader->mean).text,
-        name_of(report, order[1]), rcl_figure_ratio(view->strategies[order[1]].mean).text);
+    size_t faster = 0;
+    size_t slower = 0;
+    rcl_view_duel(view, order[0], order[1], &faster, &slower);
+    rcl_figure mean = rcl_figure_ratio(leader->mean);
+    rcl_figure next = rcl_figure_ratio(view->strategies[order[1]].mean);
+    bool clear = view->has_intervals && faster > slower;
+    if (clear) {
+        say(found,
+            "Over %s of %s, %s is the fastest %s: it takes %s times the best time of each "
+            "question, geometric mean, and %s takes %s times.",
+            questions.text, workloads.text, leader->name, class, mean.text,
+            name_of(report, order[1]), next.text);
+    } else {
+        say(found,
+            "Over %s of %s, no %s is clearly the fastest: %s has the lowest mean, %s times the best "
+            "time of each question, and %s has %s.",
+            questions.text, workloads.text, class, leader->name, mean.text,
+            name_of(report, order[1]), next.text);
+    }
+    rcl_figure firsts = rcl_figure_count(leader->first_alone + leader->first_shared, "question");
+    say(found, "It comes first in %s, in %zu of them alone.", firsts.text, leader->first_alone);
     if (!view->has_intervals) {
         say(found, "Each cell was measured in one launch, so there are no intervals: which "
                    "differences are noise, this run cannot tell.");
         return;
     }
-    size_t faster = 0;
-    size_t slower = 0;
-    rcl_view_duel(view, order[0], order[1], &faster, &slower);
     say(found,
         "Against %s it is certainly faster in %zu, certainly slower in %zu, and in %zu the run "
-        "cannot tell them apart%s.",
-        name_of(report, order[1]), faster, slower, view->common_count - faster - slower,
-        faster > slower ? "" : ": the lead is not clear");
+        "cannot tell them apart.",
+        name_of(report, order[1]), faster, slower, view->common_count - faster - slower);
 }
 
 static void say_loss(findings *found, const rcl_report *report, const size_t *order)
@@ -67,7 +79,7 @@ static void say_loss(findings *found, const rcl_report *report, const size_t *or
     const rcl_summary_view *view = &report->view;
     const rcl_strategy *leader = &view->strategies[order[0]];
     if (leader->worst_question == SIZE_MAX) {
-        say(found, "It loses nowhere.");
+        say(found, "It loses nowhere for certain.");
         return;
     }
     const rcl_question *question = &view->questions[leader->worst_question];

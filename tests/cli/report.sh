@@ -99,10 +99,11 @@ mkdir hand && account >hand/summary.csv
 expect "the fastest" 0 \
     "Over 2 questions of 2 workloads, a is the fastest strategy that threads can share: it takes 1.00 times the best time of each question, geometric mean, and b takes 1.41 times." \
     "$RCLAB" report hand
+expect "first places, in words" 0 "It comes first in 2 questions, in 1 of them alone." "$RCLAB" report hand
 expect "how often for certain" 0 \
     "Against b it is certainly faster in 1, certainly slower in 0, and in 1 the run cannot tell them apart." \
     "$RCLAB" report hand
-expect "the fastest loses nowhere" 0 "It loses nowhere." "$RCLAB" report hand
+expect "the fastest loses nowhere" 0 "It loses nowhere for certain." "$RCLAB" report hand
 expect "the widest gap" 0 \
     "Slowest is c with 6.00; the widest gap is in two, 1 thread, where c takes 9.00 times as long as a." \
     "$RCLAB" report hand
@@ -143,6 +144,7 @@ mkdir reversed && account | awk -F, -v OFS=, '$2 == "a" && $3 == "two" { $9 = 30
 expect "where the fastest loses" 0 "in two, 1 thread" "$RCLAB" report reversed
 
 mkdir once && account | awk -F, -v OFS=, 'NR > 1 { $8 = 1; $11 = $9; $12 = $9 } { print }' >once/summary.csv
+expect "no intervals, no clear lead" 0 "no strategy that threads can share is clearly the fastest: a has the lowest mean" "$RCLAB" report once
 expect "one launch has no intervals" 0 "Each cell was measured in one launch" "$RCLAB" report once
 
 mkdir all_fail && account | awk -F, -v OFS=, 'NR > 1 { $15 = "fail"; $19 = "no" } { print }' >all_fail/summary.csv
