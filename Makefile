@@ -4,7 +4,7 @@
 #   IMPL=PATH      one more implementation, an rc.h anywhere
 #   IMPL_LIBS=...  objects or libraries that it needs
 #   OUT=DIR        where results go (default results/<date and time>)
-.PHONY: help deps build bench conform mutants plots check test lint clean
+.PHONY: help deps build bench conform mutants plots report check test lint clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -12,6 +12,7 @@ override IMPL_PATH := $(if $(IMPL),$(abspath $(IMPL)))
 empty :=
 space := $(empty) $(empty)
 override LIBS := $(subst $(space),;,$(foreach lib,$(IMPL_LIBS),$(if $(wildcard $(lib)),$(abspath $(lib)),$(lib))))
+RUN = $(or $(OUT),results/latest)
 
 help:
 	@echo "make deps bench   install what is missing, build, measure: about four minutes (QUICK=1: one)"
@@ -21,6 +22,7 @@ help:
 	@echo "make conform IMPL=/path/rc.h put it to the test, clause by clause; without IMPL: all shipped ones"
 	@echo "make mutants      does the battery find what is wrong on purpose? about five minutes (QUICK=1: one)"
 	@echo "make plots OUT=results/NAME  draw the plots of a run again"
+	@echo "make report OUT=results/NAME a run as one page of HTML; without OUT: the latest run"
 	@echo "make lint         formatting, clang-tidy, cppcheck, shellcheck"
 	@echo "make clean        remove build/; results stay"
 	@echo "Then: build/rclab --help"
@@ -49,7 +51,13 @@ mutants:
 	@sh tests/mutants/run.sh $(if $(QUICK),--quick)
 
 plots:
-	@sh plots/render.sh $(or $(OUT),results/latest)
+	@sh plots/render.sh '$(RUN)'
+
+# A machine without gnuplot has a report without plots.
+report: build
+	@ls '$(RUN)'/plots/*.svg >/dev/null 2>&1 || sh plots/render.sh '$(RUN)' || \
+	    { status=$$?; [ $$status = 3 ] || exit $$status; }
+	@build/rclab report '$(RUN)'
 
 check:
 	@sh tests/run.sh quick
