@@ -356,15 +356,13 @@ static bool one_launch(const rcl_measured *run)
 /* Says why nothing is left to compare. */
 static void complain_nothing(const rcl_compare_request *request, const rcl_comparison *comparison)
 {
-    const rcl_measured *single = one_launch(request->before)  ? request->before
-                                 : one_launch(request->after) ? request->after
-                                                              : NULL;
     const size_t *counts = comparison->counts;
-    if (single != NULL) {
+    bool single_before = one_launch(request->before);
+    if (single_before || one_launch(request->after)) {
         fprintf(stderr,
                 "rclab compare: %s has one launch only, which shows no spread: measure again with "
                 "bench --launches 3 or more (6 is the default)\n",
-                single->folder);
+                (single_before ? request->before : request->after)->folder);
     } else if (counts[RCL_LEFT_FLAGGED] + counts[RCL_LEFT_ONE_LAUNCH] > 0) {
         fprintf(stderr,
                 "rclab compare: nothing is left to compare: of the cells that both have, %zu had "

@@ -64,6 +64,7 @@ static void add_pair(rcl_comparison *comparison, const rcl_measured_cell *before
     comparison->pairs[comparison->count++] = (rcl_pair){
         .before = before,
         .after = after,
+        .cell = before != NULL ? before : after,
         .verdict = control ? RCL_CONTROL : verdict,
     };
 }
@@ -124,8 +125,7 @@ static int order_pairs(const void *a, const void *b)
 {
     const rcl_pair *left = a;
     const rcl_pair *right = b;
-    return rcl_measured_order(left->before != NULL ? left->before : left->after,
-                              right->before != NULL ? right->before : right->after, true);
+    return rcl_measured_order(left->cell, right->cell, true);
 }
 
 /* ---- One pair ---- */
@@ -309,21 +309,25 @@ static int ascending(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+typedef struct ranked_pair {
+    rcl_pair *pair;
+} ranked_pair;
+
 static int by_p(const void *a, const void *b)
 {
-    const rcl_pair *left = *(rcl_pair *const *)a;
-    const rcl_pair *right = *(rcl_pair *const *)b;
-    return (left->p > right->p) - (left->p < right->p);
+    const ranked_pair *left = a;
+    const ranked_pair *right = b;
+    return (left->pair->p > right->pair->p) - (left->pair->p < right->pair->p);
 }
 
 /* Benjamini and Hochberg. Returns the probability at and below which a cell is called different. */
-static double adjust(rcl_pair **ranked, size_t count)
+static double adjust(ranked_pair *ranked, size_t count)
 {
     double least = 1;
     size_t called = 0;
     for (size_t i = count; i-- > 0;) {
-        least = fmin(least, ranked[i]->p * (double)count / (double)(i + 1));
-        ranked[i]->p_adjusted = least;
+        least = fmin(least, ranked[i].pair->p * (double)count / (double)(i + 1));
+        ranked[i].pair->p_adjusted = least;
         if (called == 0 && least <= RCL_COMPARE_FALSE_SHARE) {
             called = i + 1;
         }
@@ -348,7 +352,7 @@ static void conclude(rcl_pair *pair, double cut)
 static bool judge(rcl_comparison *comparison)
 {
     size_t room = comparison->count > 0 ? comparison->count : 1;
-    rcl_pair **ranked = malloc(room * sizeof *ranked);
+    ranked_pair *ranked = malloc(room * sizeof *ranked);
     double *widths = malloc(room * sizeof *widths);
     if (ranked == NULL || widths == NULL) {
         free(ranked);
@@ -361,14 +365,14 @@ static bool judge(rcl_comparison *comparison)
             pair->p = pair->p_adjusted = two_sided_p(pair);
         }
         if (pair->verdict == RCL_NO_DIFFERENCE) {
-            ranked[comparison->compared++] = pair;
+            ranked[comparison->compared++].pair = pair;
         }
     }
-    qsort(ranked, comparison->compared, sizeof(rcl_pair *), by_p);
+    qsort(ranked, comparison->compared, sizeof *ranked, by_p);
     double cut = adjust(ranked, comparison->compared);
     comparison->confidence = 1 - cut;
     for (size_t i = 0; i < comparison->compared; i++) {
-        widths[i] = expm1(half_width(ranked[i], cut));
+        widths[i] = expm1(half_width(ranked[i].pair, cut));
     }
     qsort(widths, comparison->compared, sizeof *widths, ascending);
     comparison->resolution =

@@ -47,6 +47,7 @@ const char *rcl_verdict_name(rcl_verdict verdict);
 /* One cell on both sides. Figures are zero where the verdict is of a cell left out or unmatched. */
 typedef struct rcl_pair {
     const rcl_measured_cell *before, *after; /* NULL: not there; they belong to the runs */
+    const rcl_measured_cell *cell; /* the one of them that is there; before, if both are */
     rcl_verdict verdict;
     size_t launches_before, launches_after;
     double before_ns, after_ns;       /* geometric mean of the launches' values */

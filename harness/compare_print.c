@@ -8,11 +8,6 @@
 
 enum { LABEL_BYTES = 256, FEW = 3, FIGURE_BYTES = 32 };
 
-static const rcl_measured_cell *any_side(const rcl_pair *pair)
-{
-    return pair->before != NULL ? pair->before : pair->after;
-}
-
 static bool differs(const rcl_pair *pair)
 {
     return pair->verdict == RCL_SLOWER || pair->verdict == RCL_FASTER;
@@ -25,7 +20,7 @@ static bool was_compared(const rcl_pair *pair)
 
 void rcl_pair_label(const rcl_pair *pair, char *label, size_t size)
 {
-    const rcl_measured_cell *cell = any_side(pair);
+    const rcl_measured_cell *cell = pair->cell;
     bool two = pair->before != NULL && pair->after != NULL &&
                strcmp(pair->before->impl, pair->after->impl) != 0;
     bool one_variant = strcmp(cell->variant, "-") == 0;
@@ -37,11 +32,15 @@ void rcl_pair_label(const rcl_pair *pair, char *label, size_t size)
 
 /* ---- Which rows, in which order ---- */
 
+typedef struct table_row {
+    const rcl_pair *pair;
+} table_row;
+
 /* Slower ones first, the largest change first among them; then faster ones likewise; then the rest. */
 static int by_change(const void *a, const void *b)
 {
-    const rcl_pair *left = *(const rcl_pair *const *)a;
-    const rcl_pair *right = *(const rcl_pair *const *)b;
+    const rcl_pair *left = ((const table_row *)a)->pair;
+    const rcl_pair *right = ((const table_row *)b)->pair;
     if (left->verdict != right->verdict) {
         return (left->verdict > right->verdict) - (left->verdict < right->verdict);
     }
@@ -54,9 +53,9 @@ static int by_change(const void *a, const void *b)
 }
 
 /* The rows of the table; the caller frees them. */
-static const rcl_pair **table_rows(const rcl_comparison *comparison, bool all, size_t *count)
+static table_row *table_rows(const rcl_comparison *comparison, bool all, size_t *count)
 {
-    const rcl_pair **rows = malloc((comparison->count + 1) * sizeof *rows);
+    table_row *rows = malloc((comparison->count + 1) * sizeof *rows);
     *count = 0;
     if (rows == NULL) {
         return NULL;
@@ -64,7 +63,7 @@ static const rcl_pair **table_rows(const rcl_comparison *comparison, bool all, s
     for (size_t i = 0; i < comparison->count; i++) {
         const rcl_pair *pair = &comparison->pairs[i];
         if (differs(pair) || (all && (was_compared(pair) || pair->verdict == RCL_CONTROL))) {
-            rows[(*count)++] = pair;
+            rows[(*count)++].pair = pair;
         }
     }
     qsort(rows, *count, sizeof *rows, by_change);
@@ -269,14 +268,14 @@ bool rcl_compare_print(FILE *out, const rcl_compare_request *request,
                        const rcl_comparison *comparison, bool all)
 {
     size_t count = 0;
-    const rcl_pair **rows = table_rows(comparison, all, &count);
+    table_row *rows = table_rows(comparison, all, &count);
     if (rows == NULL) {
         return false;
     }
     int width = 0;
     for (size_t i = 0; i < count; i++) {
         char label[LABEL_BYTES];
-        rcl_pair_label(rows[i], label, sizeof label);
+        rcl_pair_label(rows[i].pair, label, sizeof label);
         int length = (int)strlen(label);
         width = length > width ? length : width;
     }
@@ -286,7 +285,7 @@ bool rcl_compare_print(FILE *out, const rcl_compare_request *request,
                 "interval");
     }
     for (size_t i = 0; i < count; i++) {
-        print_row(out, rows[i], width);
+        print_row(out, rows[i].pair, width);
     }
     fputc('\n', out);
     print_verdicts(out, comparison);
@@ -304,7 +303,7 @@ bool rcl_compare_print_markdown(FILE *out, const rcl_compare_request *request,
                                 const rcl_comparison *comparison, bool all)
 {
     size_t count = 0;
-    const rcl_pair **rows = table_rows(comparison, all, &count);
+    table_row *rows = table_rows(comparison, all, &count);
     if (rows == NULL) {
         return false;
     }
@@ -320,14 +319,14 @@ bool rcl_compare_print_markdown(FILE *out, const rcl_compare_request *request,
         char label[LABEL_BYTES];
         char before[FIGURE_BYTES];
         char after[FIGURE_BYTES];
-        rcl_pair_label(rows[i], label, sizeof label);
+        rcl_pair_label(rows[i].pair, label, sizeof label);
         char *cell = strstr(label, "  ");
         *cell = '\0';
-        figure(rows[i]->before_ns, before);
-        figure(rows[i]->after_ns, after);
+        figure(rows[i].pair->before_ns, before);
+        figure(rows[i].pair->after_ns, after);
         fprintf(out, "| %s | %s | %s | %s | %.3f | %.3f to %.3f | %s |\n", label, cell + 2, before,
-                after, rows[i]->ratio, rows[i]->low, rows[i]->high,
-                verdict_words(rows[i]->verdict));
+                after, rows[i].pair->ratio, rows[i].pair->low, rows[i].pair->high,
+                verdict_words(rows[i].pair->verdict));
     }
     fputs(count > 0 ? "\n" : "", out);
     fputs("- ", out);
@@ -353,7 +352,7 @@ bool rcl_compare_print_markdown(FILE *out, const rcl_compare_request *request,
 
 static bool write_row(FILE *out, const rcl_pair *pair)
 {
-    const rcl_measured_cell *cell = any_side(pair);
+    const rcl_measured_cell *cell = pair->cell;
     if (fprintf(out, "%d,%s,%s,%s,%s,%u,%s,%s,%s,", RCL_SCHEMA,
                 pair->before != NULL ? pair->before->impl : "",
                 pair->after != NULL ? pair->after->impl : "", cell->workload, cell->variant,
