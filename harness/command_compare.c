@@ -15,9 +15,10 @@ static const char help[] =
     "\n"
     "Says for every cell that both have (implementation, workload, variant, threads, sharing,\n"
     "allocator) whether AFTER is faster, slower, or not different as far as these runs can show,\n"
-    "with the ratio of the times and its interval. A launch of the program counts once; what two\n"
-    "runs make of the same machine is taken from the rows of null and floor; and the number of\n"
-    "cells is allowed for: of those called different one in twenty is wrong, at most.\n"
+    "with the ratio of the times and its interval. A launch of the program counts once. What the\n"
+    "machine did between the runs is seen from the rows of null and floor, which no change of an\n"
+    "implementation reaches, and widens the intervals. The number of cells is allowed for: of\n"
+    "those called different, on average at most one in twenty is so by chance.\n"
     "\n"
     "  --fail-if-slower P  exit 1 if a cell is called slower and its ratio is P percent or more\n"
     "                      above 1 (0: any slower one)\n"
@@ -392,35 +393,52 @@ static bool write_csv(FILE *out, const rcl_compare_request *request,
     return rcl_compare_write_csv(out, comparison);
 }
 
-static bool write_file(const char *path, write_results *write, const rcl_compare_request *request,
-                       const rcl_comparison *comparison, bool all)
+/* Returns an exit status: 2 for a file that cannot be opened, 3 for one that cannot be filled. */
+static int write_file(const char *path, write_results *write, const rcl_compare_request *request,
+                      const rcl_comparison *comparison, bool all)
 {
     bool out = strcmp(path, "-") == 0;
+    const char *name = out ? "standard output" : path;
     FILE *file = out ? stdout : fopen(path, "we");
-    bool written = file != NULL && write(file, request, comparison, all) && fflush(file) == 0;
+    if (file == NULL) {
+        fprintf(stderr, "rclab compare: cannot write %s: %s\n", name, strerror(errno));
+        return RCL_EXIT_USAGE;
+    }
+    bool written = write(file, request, comparison, all) && fflush(file) == 0;
     int why = errno;
-    if (file != NULL && !out) {
-        bool closed = fclose(file) == 0;
-        why = closed ? why : errno;
-        written = closed && written;
+    if (!out && fclose(file) != 0 && written) {
+        why = errno;
+        written = false;
     }
     if (!written) {
-        fprintf(stderr, "rclab compare: cannot write %s: %s\n", path, strerror(why));
+        fprintf(stderr, "rclab compare: cannot write %s: %s\n", name, strerror(why));
     }
-    return written;
+    return written ? 0 : RCL_EXIT_ENVIRONMENT;
 }
 
-static bool show(const compare_options *options, const rcl_compare_request *request,
-                 const rcl_comparison *comparison)
+static int show(const compare_options *options, const rcl_compare_request *request,
+                const rcl_comparison *comparison)
 {
-    bool csv = options->csv != NULL;
-    bool markdown = options->markdown != NULL;
-    bool table = !(csv && strcmp(options->csv, "-") == 0) &&
-                 !(markdown && strcmp(options->markdown, "-") == 0);
-    return (!csv || write_file(options->csv, write_csv, request, comparison, options->all)) &&
-           (!markdown || write_file(options->markdown, rcl_compare_print_markdown, request,
-                                    comparison, options->all)) &&
-           (!table || write_file("-", rcl_compare_print, request, comparison, options->all));
+    const struct {
+        const char *path;
+        write_results *write;
+    } outputs[] = {
+        {options->csv, write_csv},
+        {options->markdown, rcl_compare_print_markdown},
+    };
+    bool table = true;
+    for (unsigned i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        if (outputs[i].path == NULL) {
+            continue;
+        }
+        int status =
+            write_file(outputs[i].path, outputs[i].write, request, comparison, options->all);
+        if (status != 0) {
+            return status;
+        }
+        table = table && strcmp(outputs[i].path, "-") != 0;
+    }
+    return table ? write_file("-", rcl_compare_print, request, comparison, options->all) : 0;
 }
 
 /* True if a cell is slower than is allowed; says which is the worst. */
@@ -473,8 +491,11 @@ static int compare_runs(const rcl_registry *registry, const compare_options *opt
     } else if (comparison.compared == 0) {
         complain_nothing(&request, &comparison);
         status = RCL_EXIT_USAGE;
-    } else if (show(options, &request, &comparison)) {
-        status = fails(options, &comparison) ? RCL_EXIT_FAILED : 0;
+    } else {
+        status = show(options, &request, &comparison);
+        if (status == 0 && fails(options, &comparison)) {
+            status = RCL_EXIT_FAILED;
+        }
     }
     rcl_comparison_free(&comparison);
     return status;

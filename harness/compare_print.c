@@ -128,17 +128,24 @@ static void print_others(FILE *out, const rcl_comparison *comparison, rcl_verdic
     fputs(end, out);
 }
 
+static void print_unmatched(FILE *out, const rcl_comparison *comparison, rcl_verdict verdict,
+                            const rcl_measured *run, const char *impl, bool all, const char *end)
+{
+    char words[LABEL_BYTES];
+    snprintf(words, sizeof words, impl != NULL ? "only of %.200s" : "only in %.200s",
+             impl != NULL ? impl : run->folder);
+    print_others(out, comparison, verdict, words, all, end);
+}
+
 static void print_all_others(FILE *out, const rcl_compare_request *request,
                              const rcl_comparison *comparison, bool all, const char *end)
 {
-    char words[LABEL_BYTES];
     print_others(out, comparison, RCL_LEFT_FLAGGED, "left out, most repetitions flagged", all, end);
     print_others(out, comparison, RCL_LEFT_ONE_LAUNCH, "left out, one launch shows no spread", all,
                  end);
-    snprintf(words, sizeof words, "only in %.200s", request->before->folder);
-    print_others(out, comparison, RCL_ONLY_BEFORE, words, all, end);
-    snprintf(words, sizeof words, "only in %.200s", request->after->folder);
-    print_others(out, comparison, RCL_ONLY_AFTER, words, all, end);
+    print_unmatched(out, comparison, RCL_ONLY_BEFORE, request->before, request->impl_before, all,
+                    end);
+    print_unmatched(out, comparison, RCL_ONLY_AFTER, request->after, request->impl_after, all, end);
 }
 
 /* Where the machine stood still between the runs, and where that could not be seen. */
@@ -181,7 +188,7 @@ static void print_confidence(FILE *out, const rcl_comparison *comparison, const 
 {
     fprintf(out,
             "Intervals hold the true ratio with %.4g %%, so that of the cells called different "
-            "at most %.0f %% are wrong.%s",
+            "on average at most %.0f %% are so by chance.%s",
             comparison->confidence * 100, RCL_COMPARE_FALSE_SHARE * 100, end);
 }
 

@@ -85,6 +85,9 @@ expect "--workload takes groups" 0 "8 cells compared" "$RCLAB" compare a b --wor
 expect "--impl takes a list" 0 "8 cells compared" "$RCLAB" compare a b --impl packed64
 expect "two implementations of one run" 0 "packed64 -> split32  new_release" \
     "$RCLAB" compare slow --impls packed64,split32
+expect "what only one of them has" 0 "1 only of null: null  view, 1 thread private, libc" sh -c '
+    mkdir gap && cp a/machine.json gap && grep -v ",packed64,view,-,1," a/raw.csv >gap/raw.csv
+    "$0" compare gap --impls null,packed64' "$RCLAB"
 expect "two implementations of two runs" 0 "8 cells compared" "$RCLAB" compare a b --impls packed64,split32
 
 expect "unmatched cells are counted and named" 0 "8 only in a: packed64  new_release, 1 thread private, libc;" \
@@ -116,7 +119,7 @@ check "--csv - is the CSV alone" sh -c '"$0" compare a slow --csv - >c2.csv && [
     "$RCLAB" "$columns"
 expect "--markdown - is the table alone" 0 "| packed64 | view, 1 thread private, libc |" \
     "$RCLAB" compare a slow --markdown -
-expect "a file that cannot be written is named" 3 "cannot write no/where.csv: No such file or directory" \
+expect "a file that cannot be written is named" 2 "cannot write no/where.csv: No such file or directory" \
     "$RCLAB" compare a slow --csv no/where.csv
 
 # ---- Refusals: one line, status 2 ----
