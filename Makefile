@@ -22,7 +22,7 @@ help:
 	@echo "make bench IMPL=/path/rc.h   the same with an implementation of yours beside the others"
 	@echo "make conform IMPL=/path/rc.h put it to the test, clause by clause; without IMPL: all shipped ones"
 	@echo "make compare A=results/before B=results/after   which cells differ, and by how much"
-	@echo "make calibrate    how often compare is wrong, how small a change it finds: half an hour (QUICK=1: 3 minutes)"
+	@echo "make calibrate    how often compare is wrong, how small a change it finds: half an hour (QUICK=1: four minutes)"
 	@echo "make mutants      does the battery find what is wrong on purpose? about five minutes (QUICK=1: one)"
 	@echo "make plots OUT=results/NAME  draw the plots of a run again"
 	@echo "make lint         formatting, clang-tidy, cppcheck, shellcheck"

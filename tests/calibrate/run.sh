@@ -31,6 +31,12 @@ wrong_use() {
     exit 2
 }
 
+interrupted() {
+    trap '' INT TERM
+    echo "calibrate: interrupted; the finished runs are kept, and the same command goes on" >&2
+    exit 130
+}
+
 number() { # option value least
     case $2 in
         '' | *[!0-9]*) wrong_use "$1 takes a number, not '$2'" ;;
@@ -126,7 +132,7 @@ measure() {
     "$program" bench --no-plots --out "$out/$folder.part" "$@" >"$out/run.log" 2>&1 || status=$?
     if [ $status = 130 ]; then
         rm -rf "${out:?}/$folder.part"
-        kill -INT $$ # the trap says it
+        interrupted
     elif [ $status != 0 ]; then
         tail -5 "$out/run.log" >&2
         echo "calibrate: $folder: bench ended with $status" >&2
@@ -345,7 +351,7 @@ summarise() {
 
 mkdir -p "$out/bin" "$out/same" "$out/slowed_0" "$out/slowed_2" "$out/slowed_5" || exit 2
 out=$(cd "$out" && pwd) || exit 2
-trap 'echo "calibrate: interrupted; the finished runs are kept, and the same command goes on" >&2; exit 130' INT TERM
+trap interrupted INT TERM
 build same
 for name in $slowed; do
     build "$name" "$root/tests/calibrate/$name/rc.h"
