@@ -274,7 +274,7 @@ static bool find_spreads(rcl_comparison *comparison, const pair_means *means)
     }
     for (size_t i = 0; i < comparison->count; i++) {
         const rcl_pair *pair = &comparison->pairs[i];
-        if (pair->verdict != RCL_CONTROL) {
+        if (!has_figures(pair)) {
             continue;
         }
         rcl_run_spread *spread = spread_of(comparison, pair->before->threads);
@@ -282,7 +282,7 @@ static bool find_spreads(rcl_comparison *comparison, const pair_means *means)
             spread = &comparison->spreads[comparison->spread_count++];
             spread->threads = pair->before->threads;
         }
-        spread->controls++;
+        spread->controls += pair->verdict == RCL_CONTROL ? 1 : 0;
     }
     qsort(comparison->spreads, comparison->spread_count, sizeof *comparison->spreads,
           order_spreads);

@@ -58,6 +58,9 @@ typedef struct rcl_pair {
     double log_ratio, error, degrees; /* natural logarithm, its standard error, Welch's degrees */
 } rcl_pair;
 
+/* With fewer controls than this a spread between the runs cannot be seen. */
+enum { RCL_CONTROLS_MIN = 5 };
+
 /* How far the machine was another one in the two runs, for one number of threads. */
 typedef struct rcl_run_spread {
     unsigned threads;

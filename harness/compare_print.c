@@ -6,7 +6,7 @@
 
 #include "record.h"
 
-enum { LABEL_BYTES = 256, FEW = 3, FIGURE_BYTES = 32 };
+enum { LABEL_BYTES = 256, FEW = 3, FIGURE_BYTES = 32, LAUNCHES_ENOUGH = 5 };
 
 static bool differs(const rcl_pair *pair)
 {
@@ -148,40 +148,46 @@ static void print_all_others(FILE *out, const rcl_compare_request *request,
     print_unmatched(out, comparison, RCL_ONLY_AFTER, request->after, request->impl_after, all, end);
 }
 
-/* Where the machine stood still between the runs, and where that could not be seen. */
+static bool is_known(const rcl_run_spread *spread)
+{
+    return spread->controls >= RCL_CONTROLS_MIN;
+}
+
+/* How far the machine moved between the runs, and for which numbers of threads that cannot be seen. */
 static void print_spreads(FILE *out, const rcl_compare_request *request,
                           const rcl_comparison *comparison, const char *end)
 {
-    enum { CONTROLS_MIN = 5 }; /* fewer look like chance whatever they say */
     if (request->before == request->after) {
         fprintf(out,
-                "One run, its cells measured in turns: the machine's changes are in the "
-                "launches' spread.%s",
+                "One run, its cells measured in turns: the machine's changes are in the launches' "
+                "spread.%s",
                 end);
         return;
     }
     size_t controls = 0;
     for (size_t i = 0; i < comparison->spread_count; i++) {
-        const rcl_run_spread *spread = &comparison->spreads[i];
-        if (spread->controls < CONTROLS_MIN) {
-            continue;
-        }
-        fprintf(out, "%s%u thread%s %.1f %%",
-                controls == 0 ? "The machine between the runs, from null "
-                                "and floor: "
-                              : ", ",
-                spread->threads, spread->threads == 1 ? "" : "s", spread->spread * 100);
-        controls += spread->controls;
+        controls += is_known(&comparison->spreads[i]) ? comparison->spreads[i].controls : 0;
     }
-    if (controls > 0) {
-        fprintf(out, " beyond what launches explain (%zu rows); it is in the intervals.%s",
-                controls, end);
-    } else {
+    if (controls == 0) {
         fprintf(out,
                 "Too few rows of null and floor to see whether the machine changed between the "
                 "runs: differences may be the machine's.%s",
                 end);
+        return;
     }
+    fputs("The machine between the runs, from null and floor:", out);
+    for (size_t i = 0; i < comparison->spread_count; i++) {
+        const rcl_run_spread *spread = &comparison->spreads[i];
+        fprintf(out, "%s %u thread%s ", i > 0 ? "," : "", spread->threads,
+                spread->threads == 1 ? "" : "s");
+        if (is_known(spread)) {
+            fprintf(out, "%.1f %%", spread->spread * 100);
+        } else {
+            fputs("not known", out);
+        }
+    }
+    fprintf(out, " beyond what launches explain (%zu rows); it is in the intervals.%s", controls,
+            end);
 }
 
 static void print_confidence(FILE *out, const rcl_comparison *comparison, const char *end)
@@ -300,6 +306,12 @@ bool rcl_compare_print(FILE *out, const rcl_compare_request *request,
     print_all_others(out, request, comparison, all, "\n");
     print_spreads(out, request, comparison, "\n");
     print_confidence(out, comparison, "\n");
+    if (launches_of(request->before) < LAUNCHES_ENOUGH ||
+        launches_of(request->after) < LAUNCHES_ENOUGH) {
+        fputs("So few launches show large differences only: measure with bench --launches 6 or "
+              "more.\n",
+              out);
+    }
     free(rows);
     return true;
 }

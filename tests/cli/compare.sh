@@ -52,6 +52,7 @@ make_run other 14 'if (workload == "view") skip = 1; if (workload == "new_releas
                    if (impl == "packed64" && workload == "training_step") flagged = 1
                    if (impl == "split32" && workload == "training_step" && launch > 0) skip = 1'
 make_run once 15 'if (launch > 0) skip = 1'
+make_run short 15 'if (launch > 2) skip = 1'
 make_run disturbed 16 'flagged = 1'
 
 expect "runs of the same do not differ" 0 "16 cells compared: 0 slower, 0 faster, 16 with no difference" \
@@ -103,6 +104,12 @@ expect "without null and floor it says so" 0 "Too few rows of null and floor" sh
     mkdir few_a few_b && cp a/machine.json few_a && cp b/machine.json few_b
     grep -v -E ",(null|floor)," a/raw.csv >few_a/raw.csv && grep -v -E ",(null|floor)," b/raw.csv >few_b/raw.csv
     "$0" compare few_a few_b' "$RCLAB"
+expect "few launches show little, and it says so" 0 "So few launches show large differences only" \
+    "$RCLAB" compare a short
+expect "and for which numbers of threads" 0 "1 thread 0.0 %, 2 threads not known beyond" sh -c '
+    mkdir one_a one_b && cp a/machine.json one_a && cp b/machine.json one_b
+    for run in a b; do grep -v -E ",(null|floor),[a-z_]*,-,2," $run/raw.csv >one_$run/raw.csv; done
+    "$0" compare one_a one_b' "$RCLAB"
 
 # ---- CSV and Markdown ----
 
