@@ -4,7 +4,9 @@
 #   IMPL=PATH      one more implementation, an rc.h anywhere
 #   IMPL_LIBS=...  objects or libraries that it needs
 #   OUT=DIR        where results go (default results/<date and time>)
-.PHONY: help deps build bench conform mutants plots report check test lint clean
+#   A=DIR B=DIR    runs to compare; ARGS=... more options for it
+#   RUNS=N PAIRS=N KEEP=1   of calibrate: how many, and whether to keep what it found in results/reference
+.PHONY: help deps build bench compare calibrate conform mutants plots report check test lint clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -20,6 +22,8 @@ help:
 	@echo "make check        the quick tests: under 2 minutes"
 	@echo "make bench IMPL=/path/rc.h   the same with an implementation of yours beside the others"
 	@echo "make conform IMPL=/path/rc.h put it to the test, clause by clause; without IMPL: all shipped ones"
+	@echo "make compare A=results/before B=results/after   which cells differ, and by how much"
+	@echo "make calibrate    how often compare is wrong, how small a change it finds: half an hour (QUICK=1: four minutes)"
 	@echo "make mutants      does the battery find what is wrong on purpose? about five minutes (QUICK=1: one)"
 	@echo "make plots OUT=results/NAME  draw the plots of a run again"
 	@echo "make report OUT=results/NAME a run as one page of HTML; without OUT: the latest run"
@@ -40,6 +44,13 @@ build:
 
 bench: build
 	@build/rclab bench $(if $(QUICK),--quick) $(if $(OUT),--out $(OUT))
+
+compare: build
+	@build/rclab compare $(if $(A),'$(A)') $(if $(B),'$(B)') $(ARGS)
+
+calibrate:
+	@sh tests/calibrate/run.sh $(if $(QUICK),--quick) $(if $(RUNS),--runs $(RUNS)) \
+	    $(if $(PAIRS),--pairs $(PAIRS)) $(if $(OUT),--out $(OUT)) $(if $(KEEP),--keep)
 
 # The implementation is compiled into the battery, not into rclab: one that does not build is told so.
 conform:
