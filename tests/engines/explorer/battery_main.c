@@ -165,10 +165,9 @@ static void speak(const char *line)
 
 static const char *kind_name(rcx_failure_kind kind)
 {
-    static const char *const names[] = {"nothing",       "a data race", "a use after free",
-                                        "a bad free",    "an access out of bounds",
-                                        "a leak",        "a deadlock",  "a broken promise",
-                                        "a trap",        "a crash"};
+    static const char *const names[] = {
+        "nothing", "a data race", "a use after free", "a bad free", "an access out of bounds",
+        "a leak",  "a deadlock",  "a broken promise", "a trap",     "a crash"};
     return names[kind];
 }
 
@@ -182,7 +181,9 @@ static void tell(const rcx_result *result)
     case RCX_BOUNDED:
         snprintf(line, sizeof line, "pass\t%" PRIu64 "\t%s\n", result->graphs, result->text);
         break;
-    case RCX_UNSUPPORTED: snprintf(line, sizeof line, "unsupported\t%s\n", result->text); break;
+    case RCX_UNSUPPORTED:
+        snprintf(line, sizeof line, "unsupported\t%s\n", result->text);
+        break;
     default:
         snprintf(line, sizeof line,
                  "fail\t-\t\tno interleaving and no memory order that C11 allows breaks it\t%s: %s "
@@ -241,6 +242,9 @@ static int run(int argc, char **argv)
     }
     rcx_program program = rcx_battery_program((unsigned)index);
     rcx_result result;
+    size_t size = 0;
+    void *world = rcx_battery_world(&size);
+    rcx_undo_region(world, size);
     rcx_explore(&program, &limits, &result);
     tell(&result);
     printf("%s %s: %" PRIu64 " executions, %" PRIu64 " blocked, %.3f s\n", scenario.clause,

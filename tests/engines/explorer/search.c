@@ -204,6 +204,14 @@ _Noreturn static void fail_access(rcx_failure_kind kind, rcx_access access, rcx_
             access_name(access), fiber_name(now.current, self, sizeof self));
         break;
     case RCX_USE_AFTER_FREE:
+        if (conflict != NULL && !conflict->ordered) {
+            snprintf(text, sizeof text,
+                     "%s in %s, and %s in %s, of the same memory: nothing orders them",
+                     access_name(conflict->other),
+                     fiber_name(conflict->other_thread, other, sizeof other), access_name(access),
+                     self);
+            break;
+        }
         snprintf(text, sizeof text, "%s in %s of memory that %s has freed", access_name(access),
                  fiber_name(now.current, self, sizeof self),
                  conflict == NULL ? "someone"
@@ -433,7 +441,7 @@ static void check_heap(uintptr_t address, size_t size, rcx_access access, rcx_pl
         fail_access(RCX_OUT_OF_BOUNDS, access, place, address, NULL);
     }
     const rcx_block *block = rcx_heap_near(address);
-    rcx_conflict freed = {.other = RCX_FREE};
+    rcx_conflict freed = {.other = RCX_FREE, .ordered = true};
     if (block != NULL) {
         freed.other_thread = block->free_thread;
         freed.other_place = block->freed;

@@ -351,13 +351,59 @@ void rcx_heap_clear(void)
 {
     at_start = (struct heap_now){.blocks = 0};
     freed_count = 0;
-    rcx_heap_undo();
+    for (uint32_t i = 0; i < now.blocks; i++) {
+        mark_all(&blocks[i], 0);
+    }
+    now = at_start;
+}
+
+/* A copy of what memory holds when an execution begins. The log of writes would do, but for the stores that
+ * gcc does not report: of a struct that a function returns, without optimisation. */
+typedef struct region {
+    uintptr_t address;
+    size_t size, room;
+    unsigned char *copy;
+} region;
+
+static region arenas[RCX_FIBERS], program_memory;
+
+static void region_keep(region *kept)
+{
+    if (kept->size > kept->room) {
+        kept->copy = realloc(kept->copy, kept->size);
+        kept->room = kept->size;
+        if (kept->copy == NULL) {
+            abort();
+        }
+    }
+    if (kept->size > 0) {
+        memcpy(kept->copy, (const void *)kept->address, kept->size);
+    }
+}
+
+static void region_undo(const region *kept)
+{
+    if (kept->size > 0) {
+        memcpy((void *)kept->address, kept->copy, kept->size);
+    }
+}
+
+void rcx_undo_region(void *memory, size_t size)
+{
+    program_memory.address = (uintptr_t)memory;
+    program_memory.size = size;
 }
 
 void rcx_heap_keep(void)
 {
     at_start = now;
     freed_count = 0;
+    for (unsigned i = 0; i < RCX_FIBERS; i++) {
+        arenas[i].address = heap + (size_t)i * ARENA_BYTES;
+        arenas[i].size = now.used[i];
+        region_keep(&arenas[i]);
+    }
+    region_keep(&program_memory);
 }
 
 void rcx_heap_undo(void)
@@ -370,6 +416,10 @@ void rcx_heap_undo(void)
         block->live = true;
         mark_live(block);
     }
+    for (unsigned i = 0; i < RCX_FIBERS; i++) {
+        region_undo(&arenas[i]);
+    }
+    region_undo(&program_memory);
     now = at_start;
 }
 

@@ -49,6 +49,10 @@ void rcx_undo_keep(uintptr_t address, size_t size);
 /* Puts everything kept back, the latest first. */
 void rcx_undo_all(void);
 
+/* Memory of the program that is to be put back whole at the start of every execution; one such region. Call
+ * it before rcx_explore. */
+void rcx_undo_region(void *memory, size_t size);
+
 /* ---- Heap ---- */
 
 typedef enum rcx_heap_state {
