@@ -1,6 +1,7 @@
 #include "shadow.h"
 
 #include <stdlib.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -173,7 +174,7 @@ void rcx_undo_keep(uintptr_t address, size_t size)
                 abort();
             }
         }
-        kept_bytes *next = &undo_log[undo_count++];
+        kept_bytes *next = &undo_log[undo_count];
         size_t here = size < 16 ? size : 16;
         next->address = address;
         next->size = (uint32_t)here;
@@ -182,6 +183,9 @@ void rcx_undo_keep(uintptr_t address, size_t size)
         } else {
             memcpy(next->bytes, (const void *)address, here);
         }
+        /* The program may have named memory that is not there: then what is kept ends before it. */
+        atomic_signal_fence(memory_order_seq_cst);
+        undo_count++;
         address += here;
         size -= here;
     }
@@ -317,6 +321,11 @@ const rcx_block *rcx_heap_near(uintptr_t address)
         }
     }
     return NULL;
+}
+
+const rcx_block *rcx_heap_number(uint32_t index)
+{
+    return index < now.blocks ? &blocks[index] : NULL;
 }
 
 rcx_heap_state rcx_heap_look(uintptr_t address, size_t size)
