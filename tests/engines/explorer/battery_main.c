@@ -2,6 +2,7 @@
  *
  *   explore list                      what it is and has
  *   explore run INDEX SEED EXECUTIONS [--random N] [--processes N] [--schedule S] [--json FILE]
+ *   explore orders [--executions N] [--processes N] [--csv FILE]      orders.h
  *
  * The verdict goes to descriptor 3 (verdict.h): "pass", the number of executions, and "exhaustive" or
  * what bounded it; "unsupported" and why; or "fail" as every engine says it, and the interleaving on
@@ -20,6 +21,7 @@
 
 #include "abi.h"
 #include "battery_program.h"
+#include "orders.h"
 #include "search.h"
 
 /* ---- The battery's heap, over the explorer's ---- */
@@ -254,6 +256,9 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "list") == 0) {
         list();
         return 0;
+    }
+    if (argc >= 2 && strcmp(argv[1], "orders") == 0) {
+        return rcx_orders_main(argc - 2, argv + 2);
     }
     return argc >= 5 && strcmp(argv[1], "run") == 0 ? run(argc - 2, argv + 2) : usage();
 }

@@ -601,10 +601,34 @@ static rcx_value do_atomic(const rcx_operation *operation, bool *success)
     return self->value;
 }
 
+/* As `alter` wants it. */
+static rcx_value do_altered(const rcx_operation *operation, bool *success)
+{
+    rcx_operation altered = *operation;
+    if (!now.limits.alter(&altered)) {
+        return do_atomic(&altered, success);
+    }
+    rcx_operation half = altered;
+    half.kind = RCX_LOAD;
+    rcx_value old = do_atomic(&half, success);
+    *success = altered.kind != RCX_CAS || old == altered.expected;
+    if (*success) {
+        bool stored = true;
+        half.kind = RCX_STORE;
+        if (altered.kind == RCX_RMW) {
+            half.operand =
+                rcx_model_compute(altered.function, old, altered.operand, altered.size);
+        }
+        do_atomic(&half, &stored);
+    }
+    return old;
+}
+
 rcx_value rcx_atomic(const rcx_operation *operation, bool *success)
 {
     now.threads[now.current].inside = operation->place;
-    rcx_value value = do_atomic(operation, success);
+    bool alter = now.phase == THREADS && now.limits.alter != NULL;
+    rcx_value value = alter ? do_altered(operation, success) : do_atomic(operation, success);
     now.threads[now.current].inside = 0;
     return value;
 }
@@ -623,12 +647,19 @@ void rcx_fence(int order, rcx_place place)
     if (now.phase != THREADS) {
         return;
     }
+    rcx_operation fence = {.kind = RCX_FENCE, .order = order, .place = place};
+    if (now.limits.alter != NULL) {
+        now.limits.alter(&fence);
+        if (fence.order == __ATOMIC_RELAXED) {
+            return;
+        }
+    }
     count_step();
     if (now.limits.naive) {
-        arrive(&(rcx_operation){.kind = RCX_FENCE, .order = order, .place = place});
+        arrive(&fence);
         return;
     }
-    do_fence(order, place);
+    do_fence(fence.order, place);
 }
 
 void *rcx_allocate(size_t size, size_t alignment, rcx_place place)
@@ -1451,7 +1482,8 @@ void rcx_explore(const rcx_program *program, const rcx_limits *limits, rcx_resul
         result->twice = limits->hashes && !limits->naive ? result->seen - result->graphs : 0;
         bool alone = now.limits.processes == 1;
         now.limits.processes = 1;
-        if (result->verdict == RCX_FAIL && start_process() && (alone || set_up())) {
+        bool tell_more = result->verdict == RCX_FAIL && !limits->brief;
+        if (tell_more && start_process() && (alone || set_up())) {
             watch_crashes();
             shorten(result);
             trace_failure(result);
