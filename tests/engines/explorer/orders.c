@@ -181,11 +181,17 @@ static bool passes_as_it_is(void)
     bool good = true;
     for (unsigned i = 0; i < scenario_count(); i++) {
         const baseline *found = &common->scenarios[i];
-        if (is_searched(i, &scenario) &&
-            (found->verdict == RCX_FAIL || found->verdict == RCX_UNSUPPORTED)) {
+        if (!is_searched(i, &scenario)) {
+            continue;
+        }
+        if (found->verdict == RCX_FAIL) {
             fprintf(stderr, "explore: %s %s does not pass as it is: %s\n", scenario.clause,
                     scenario.name, found->text);
             good = false;
+        }
+        if (found->verdict == RCX_UNSUPPORTED) {
+            printf("left out, not supported: %s %s: %s\n", scenario.clause, scenario.name,
+                   found->text);
         }
     }
     return good;
@@ -289,7 +295,8 @@ static void search_step(const settings *with, const operation *of, step *into)
     uint16_t order[SCENARIOS_MAX];
     unsigned count = 0;
     for (unsigned i = 0; i < SCENARIOS_MAX; i++) {
-        if ((of->scenarios[i / 64] >> i % 64 & 1) != 0) {
+        bool reached = (of->scenarios[i / 64] >> i % 64 & 1) != 0;
+        if (reached && common->scenarios[i].verdict != RCX_UNSUPPORTED) {
             order[count++] = (uint16_t)i;
         }
     }
@@ -593,6 +600,11 @@ static int by_seconds(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+static void cut_line_end(char *line)
+{
+    line[strcspn(line, "\r\n")] = '\0';
+}
+
 /* Lines of the sources that are atomic operations, and that no thread of any scenario came to. */
 static unsigned write_unreached(const char *file)
 {
@@ -614,7 +626,8 @@ static unsigned write_unreached(const char *file)
         }
         if (!reached) {
             count++;
-            printf("%s:%u is not reached by threads: %.90s", base_name(file), number, text);
+            cut_line_end(line);
+            printf("%s:%u is not reached by threads: %.90s\n", base_name(file), number, text);
         }
     }
     if (in != NULL) {
