@@ -8,6 +8,7 @@
 #include "scenarios.h"
 
 #include "battery_program.h"
+#include "search.h"
 
 typedef struct program_state {
     const rcb_scenario *scenario;
@@ -31,6 +32,10 @@ static void setup(void *context)
 static void thread(void *context, unsigned index)
 {
     program_state *self = context;
+    /* Thread 0 is the first to run. Not all writes there are told of: see shadow.c. */
+    if (index == 0) {
+        rcx_private_write((uintptr_t)&world, sizeof world);
+    }
     rcb_current_thread = index;
     rc_thread_attach();
     self->scenario->thread[index](&world);

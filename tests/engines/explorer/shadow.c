@@ -220,6 +220,11 @@ static struct heap_now {
     uint64_t live, live_bytes;
 } now, at_start;
 
+/* What is in the blocks of the start. All of it is put back, whatever was told of writes: gcc tells
+ * nothing of one that stores a struct which a function returned. */
+static unsigned char *start_bytes;
+static size_t start_room;
+
 /* Blocks of the start that this execution freed. */
 static uint32_t *freed_at_start;
 static uint32_t freed_count, freed_room;
@@ -354,10 +359,41 @@ void rcx_heap_clear(void)
     rcx_heap_undo();
 }
 
+static void keep_bytes(void)
+{
+    size_t size = 0;
+    for (uint32_t i = 0; i < now.blocks; i++) {
+        size += blocks[i].size;
+    }
+    if (size > start_room) {
+        free(start_bytes);
+        start_room = size;
+        start_bytes = malloc(size);
+        if (start_bytes == NULL) {
+            abort();
+        }
+    }
+    unsigned char *to = start_bytes;
+    for (uint32_t i = 0; i < now.blocks; i++) {
+        memcpy(to, (const void *)blocks[i].address, blocks[i].size);
+        to += blocks[i].size;
+    }
+}
+
+static void restore_bytes(void)
+{
+    const unsigned char *from = start_bytes;
+    for (uint32_t i = 0; i < at_start.blocks; i++) {
+        memcpy((void *)blocks[i].address, from, blocks[i].size);
+        from += blocks[i].size;
+    }
+}
+
 void rcx_heap_keep(void)
 {
     at_start = now;
     freed_count = 0;
+    keep_bytes();
 }
 
 void rcx_heap_undo(void)
@@ -371,6 +407,7 @@ void rcx_heap_undo(void)
         mark_live(block);
     }
     now = at_start;
+    restore_bytes();
 }
 
 uint64_t rcx_heap_live_blocks(void)
