@@ -21,6 +21,7 @@ int rcl_command_bench(const rcl_registry *registry, int argc, char **argv);
 int rcl_command_replay(const rcl_registry *registry, int argc, char **argv);
 int rcl_command_conform(const rcl_registry *registry, int argc, char **argv);
 int rcl_command_clauses(const rcl_registry *registry, int argc, char **argv);
+int rcl_command_explore(const rcl_registry *registry, int argc, char **argv);
 
 /* ---- For the commands ---- */
 

@@ -12,7 +12,7 @@ static const char help[] =
     "\n"
     "Runs every chosen workload over every chosen implementation, in random order, in several\n"
     "launches of the program; prints a table and writes raw.csv, summary.csv, space.csv,\n"
-    "machine.json, table.txt and plots/ into a folder of its own.\n"
+    "delay.csv, machine.json, table.txt and plots/ into a folder of its own.\n"
     "\n"
     "  --quick               coarser, 45 seconds: one and all processors, libc only, 3 launches\n"
     "  --impl LIST           implementations, separated by commas (default: all; see rclab list)\n"
@@ -20,7 +20,7 @@ static const char help[] =
     "  --threads LIST        numbers of threads (default: 1, 2, 4 ... and all processors)\n"
     "  --allocator NAME      libc, jemalloc or both (default: both)\n"
     "  --out DIR             where to write (default: results/<date and time>)\n"
-    "  --seconds N           how long the whole run may take, roughly (default: 165)\n"
+    "  --seconds N           how long the whole run may take, roughly (default: 180)\n"
     "  --launches N          process launches; the interval is taken over them (default: 6)\n"
     "  --repetitions N       repetitions of a cell in each launch (default: 2)\n"
     "  --seed N              order of the run and random numbers of the workloads\n"
@@ -65,8 +65,8 @@ static const struct option long_options[] = {
 };
 
 /* What a default and a quick run take, in seconds, launches and repetitions. */
-enum { DEFAULT_SECONDS = 165, DEFAULT_LAUNCHES = 6, DEFAULT_REPETITIONS = 2 };
-enum { QUICK_SECONDS = 35, QUICK_LAUNCHES = 3, QUICK_REPETITIONS = 2 };
+enum { DEFAULT_SECONDS = 180, DEFAULT_LAUNCHES = 6, DEFAULT_REPETITIONS = 2 };
+enum { QUICK_SECONDS = 38, QUICK_LAUNCHES = 3, QUICK_REPETITIONS = 2 };
 
 int rcl_command_bench(const rcl_registry *registry, int argc, char **argv)
 {

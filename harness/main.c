@@ -18,6 +18,8 @@ static const command commands[] = {
     {"bench", rcl_command_bench, "what each strategy costs on each workload"},
     {"replay", rcl_command_replay, "what each strategy costs on a recording of a real program"},
     {"conform", rcl_command_conform, "whether an implementation keeps the contract"},
+    {"explore", rcl_command_explore,
+     "an implementation in every interleaving and memory order of C11"},
     {"clauses", rcl_command_clauses, "the contract, clause by clause"},
 };
 

@@ -1,18 +1,25 @@
 /* battery_main: the program that searches the battery's scenarios, for one implementation.
  *
  *   explore list                      what it is and has
- *   explore run INDEX SEED EXECUTIONS [--random N] [--processes N] [--schedule S] [--json FILE]
+ *   explore run INDEX SEED EXECUTIONS [--random N] [--processes N] [--schedule S]
+ *               [--json FILE] [--again COMMAND] [--progress FILE]
  *   explore orders [--executions N] [--processes N] [--csv FILE]      orders.h
+ *
+ * FILE of --json gets the trace of a failure; COMMAND with a schedule behind it shows the failure again;
+ * FILE of --progress always begins with the number of executions that were searched (8 bytes).
  *
  * The verdict goes to descriptor 3 (verdict.h): "pass", the number of executions, and "exhaustive" or
  * what bounded it; "unsupported" and why; or "fail" as every engine says it, and the interleaving on
  * standard output.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "contract.h"
@@ -22,6 +29,7 @@
 #include "abi.h"
 #include "battery_program.h"
 #include "orders.h"
+#include "report.h"
 #include "search.h"
 
 /* ---- The battery's heap, over the explorer's ---- */
@@ -156,10 +164,9 @@ static void speak(const char *line)
 
 static const char *kind_name(rcx_failure_kind kind)
 {
-    static const char *const names[] = {"nothing",       "a data race", "a use after free",
-                                        "a bad free",    "an access out of bounds",
-                                        "a leak",        "a deadlock",  "a broken promise",
-                                        "a trap",        "a crash"};
+    static const char *const names[] = {
+        "nothing", "a data race", "a use after free", "a bad free", "an access out of bounds",
+        "a leak",  "a deadlock",  "a broken promise", "a trap",     "a crash"};
     return names[kind];
 }
 
@@ -173,7 +180,9 @@ static void tell(const rcx_result *result)
     case RCX_BOUNDED:
         snprintf(line, sizeof line, "pass\t%" PRIu64 "\t%s\n", result->graphs, result->text);
         break;
-    case RCX_UNSUPPORTED: snprintf(line, sizeof line, "unsupported\t%s\n", result->text); break;
+    case RCX_UNSUPPORTED:
+        snprintf(line, sizeof line, "unsupported\t%s\n", result->text);
+        break;
     default:
         snprintf(line, sizeof line,
                  "fail\t-\t\tno interleaving and no memory order that C11 allows breaks it\t%s: %s "
@@ -192,10 +201,65 @@ static bool number(const char *text, uint64_t *value)
     return errno == 0 && end != text && *end == '\0';
 }
 
+/* ---- How far it is ---- */
+
+enum { PROGRESS_STEP = 256 };
+
+static _Atomic(uint64_t) *searched; /* in a file, for all processes of the search; or NULL */
+static uint64_t not_told;
+
+static void count_execution(void *context)
+{
+    (void)context;
+    if (++not_told == PROGRESS_STEP) {
+        not_told = 0;
+        atomic_fetch_add_explicit(searched, PROGRESS_STEP, memory_order_relaxed);
+    }
+}
+
+static bool start_progress(const char *path)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0 || ftruncate(file, sizeof *searched) != 0) {
+        return false;
+    }
+    void *memory = mmap(NULL, sizeof *searched, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    searched = memory == MAP_FAILED ? NULL : memory;
+    return searched != NULL;
+}
+
+/* ---- The interleaving ---- */
+
+/* False: the file cannot be written. */
+static bool report_failure(const rcx_result *result, const char *again, const char *json)
+{
+    const rcx_trace *trace = rcx_last_trace();
+    char command[8192];
+    if (trace == NULL) {
+        return true;
+    }
+    if (again != NULL) {
+        snprintf(command, sizeof command, "%s --schedule %s", again, result->schedule);
+        again = command;
+    }
+    rcx_report_text(stdout, trace, NULL, again);
+    if (json == NULL) {
+        return true;
+    }
+    FILE *file = fopen(json, "w");
+    if (file == NULL) {
+        return false;
+    }
+    rcx_report_json(file, trace, NULL, again);
+    bool good = ferror(file) == 0;
+    return fclose(file) == 0 && good;
+}
+
 static int usage(void)
 {
     fputs("usage: explore list | run INDEX SEED EXECUTIONS [--random N] [--processes N]\n"
-          "       [--schedule S] [--json FILE]\n",
+          "       [--schedule S] [--json FILE] [--again COMMAND] [--progress FILE]\n",
           stderr);
     return 2;
 }
@@ -205,6 +269,8 @@ static int run(int argc, char **argv)
     rcx_limits limits = {.spurious = 1};
     uint64_t index = 0;
     uint64_t processes = 1;
+    const char *json = NULL;
+    const char *again = NULL;
     if (!number(argv[0], &index) || !number(argv[1], &limits.seed) ||
         !number(argv[2], &limits.executions)) {
         return usage();
@@ -217,6 +283,12 @@ static int run(int argc, char **argv)
             known = number(argv[i + 1], &processes);
         } else if (known && strcmp(argv[i], "--schedule") == 0) {
             limits.schedule = argv[i + 1];
+        } else if (known && strcmp(argv[i], "--json") == 0) {
+            json = argv[i + 1];
+        } else if (known && strcmp(argv[i], "--again") == 0) {
+            again = argv[i + 1];
+        } else if (known && strcmp(argv[i], "--progress") == 0) {
+            known = start_progress(argv[i + 1]);
         } else {
             known = false;
         }
@@ -231,9 +303,13 @@ static int run(int argc, char **argv)
         return 2;
     }
     rcx_program program = rcx_battery_program((unsigned)index);
+    program.done = searched != NULL ? count_execution : NULL;
     rcx_result result;
     rcx_explore(&program, &limits, &result);
     tell(&result);
+    if (result.verdict == RCX_FAIL && !report_failure(&result, again, json)) {
+        fprintf(stderr, "explore: cannot write %s: %s\n", json, strerror(errno));
+    }
     printf("%s %s: %" PRIu64 " executions, %" PRIu64 " blocked, %.3f s\n", scenario.clause,
            scenario.name, result.graphs, result.blocked, result.seconds);
     return result.verdict == RCX_FAIL ? 1 : 0;
@@ -247,6 +323,9 @@ static void list(void)
     for (unsigned i = 0; rcx_battery_scenario(i, &scenario); i++) {
         if (scenario.not_searched == NULL) {
             printf("searched\t%u\t%s\t%s\n", i, scenario.clause, scenario.name);
+        } else {
+            printf("left\t%u\t%s\t%s\t%s\n", i, scenario.clause, scenario.name,
+                   scenario.not_searched);
         }
     }
 }

@@ -8,7 +8,6 @@
 #include "scenarios.h"
 
 #include "battery_program.h"
-#include "search.h"
 
 typedef struct program_state {
     const rcb_scenario *scenario;
@@ -32,10 +31,6 @@ static void setup(void *context)
 static void thread(void *context, unsigned index)
 {
     program_state *self = context;
-    /* Thread 0 is the first to run. Not all writes there are told of: see shadow.c. */
-    if (index == 0) {
-        rcx_private_write((uintptr_t)&world, sizeof world);
-    }
     rcb_current_thread = index;
     rc_thread_attach();
     self->scenario->thread[index](&world);
@@ -80,8 +75,8 @@ bool rcx_battery_scenario(unsigned index, rcx_scenario *scenario)
     if (found == NULL) {
         return false;
     }
-    *scenario = (rcx_scenario){found->clause, found->name, rcb_thread_count(found),
-                               not_searched(found)};
+    *scenario =
+        (rcx_scenario){found->clause, found->name, rcb_thread_count(found), not_searched(found)};
     return true;
 }
 
@@ -92,7 +87,9 @@ rcx_program rcx_battery_program(unsigned index)
                          .setup = setup,
                          .thread = thread,
                          .check = check,
-                         .context = &state};
+                         .context = &state,
+                         .memory = &world,
+                         .memory_size = sizeof world};
 }
 
 void *rcx_battery_world(size_t *size)

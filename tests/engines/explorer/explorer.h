@@ -15,6 +15,7 @@
 #define RCX_EXPLORER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { RCX_THREADS_MAX = 4 };
@@ -27,6 +28,8 @@ typedef struct rcx_program {
     void (*check)(void *context);                  /* after each execution, all joined; or NULL */
     void (*done)(void *context);                   /* not instrumented: after check; or NULL */
     void *context;
+    void *memory; /* static memory that begins every execution as setup left it; or NULL */
+    size_t memory_size;
 } rcx_program;
 
 struct rcx_operation;
@@ -77,7 +80,7 @@ typedef struct rcx_result {
     uint64_t blocked; /* executions given up because another one is the same */
     uint64_t twice;   /* graphs that came more than once (`hashes`); none, if the search is right */
     uint64_t seen;    /* naive: complete executions, the same ones included */
-    double seconds;   /* by the clock */
+    double seconds;   /* of the search, by the clock */
     char text[512];
     char schedule[1024]; /* "0.2.1": choices that lead to the failure */
 } rcx_result;

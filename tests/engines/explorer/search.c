@@ -204,6 +204,14 @@ _Noreturn static void fail_access(rcx_failure_kind kind, rcx_access access, rcx_
             access_name(access), fiber_name(now.current, self, sizeof self));
         break;
     case RCX_USE_AFTER_FREE:
+        if (conflict != NULL && !conflict->ordered) {
+            snprintf(text, sizeof text,
+                     "%s in %s, and %s in %s, of the same memory: nothing orders them",
+                     access_name(conflict->other),
+                     fiber_name(conflict->other_thread, other, sizeof other), access_name(access),
+                     self);
+            break;
+        }
         snprintf(text, sizeof text, "%s in %s of memory that %s has freed", access_name(access),
                  fiber_name(now.current, self, sizeof self),
                  conflict == NULL ? "someone"
@@ -433,7 +441,7 @@ static void check_heap(uintptr_t address, size_t size, rcx_access access, rcx_pl
         fail_access(RCX_OUT_OF_BOUNDS, access, place, address, NULL);
     }
     const rcx_block *block = rcx_heap_near(address);
-    rcx_conflict freed = {.other = RCX_FREE};
+    rcx_conflict freed = {.other = RCX_FREE, .ordered = true};
     if (block != NULL) {
         freed.other_thread = block->free_thread;
         freed.other_place = block->freed;
@@ -1182,9 +1190,13 @@ static bool set_up(void)
 {
     now.choice_at = 0;
     now.choice_count = 0;
+    rcx_start_forget();
     rcx_heap_clear();
     bool good = run_main(SETUP, setup_entry);
     rcx_heap_keep();
+    if (now.program->memory_size > 0) {
+        rcx_start_keep((uintptr_t)now.program->memory, now.program->memory_size);
+    }
     if (!good) {
         tell(now.ending == UNSUPPORTED ? RCX_UNSUPPORTED : RCX_FAIL);
     }
@@ -1446,10 +1458,16 @@ static void fork_and_work(void)
     }
 }
 
+static double seconds_since(const struct timespec *from)
+{
+    struct timespec to;
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    return (double)(to.tv_sec - from->tv_sec) + 1e-9 * (double)(to.tv_nsec - from->tv_nsec);
+}
+
 void rcx_explore(const rcx_program *program, const rcx_limits *limits, rcx_result *result)
 {
     struct timespec from;
-    struct timespec to;
     *result = (rcx_result){.verdict = RCX_PASS};
     clock_gettime(CLOCK_MONOTONIC, &from);
     common = mmap(NULL, sizeof *common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -1480,6 +1498,7 @@ void rcx_explore(const rcx_program *program, const rcx_limits *limits, rcx_resul
         result->blocked = atomic_load(&common->blocked);
         result->seen = atomic_load(&common->seen);
         result->twice = limits->hashes && !limits->naive ? result->seen - result->graphs : 0;
+        result->seconds = seconds_since(&from);
         bool alone = now.limits.processes == 1;
         now.limits.processes = 1;
         bool tell_more = result->verdict == RCX_FAIL && !limits->brief;
@@ -1490,8 +1509,5 @@ void rcx_explore(const rcx_program *program, const rcx_limits *limits, rcx_resul
             rcx_fibers_rest();
         }
     }
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    result->seconds =
-        (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
     munmap(common, sizeof *common);
 }

@@ -164,6 +164,17 @@ typedef struct kept_bytes {
 static kept_bytes *undo_log;
 static size_t undo_count, undo_room;
 
+/* Whole pieces of memory, as setup left them. */
+typedef struct start {
+    uintptr_t address;
+    size_t size;
+} start;
+
+static start *starts;
+static size_t start_count, start_room;
+static unsigned char *start_bytes;
+static size_t start_used, start_bytes_room;
+
 void rcx_undo_keep(uintptr_t address, size_t size)
 {
     while (size > 0) {
@@ -201,6 +212,33 @@ void rcx_undo_all(void)
             memcpy((void *)last->address, last->bytes, last->size);
         }
     }
+    size_t used = 0;
+    for (size_t i = 0; i < start_count; i++) {
+        memcpy((void *)starts[i].address, start_bytes + used, starts[i].size);
+        used += starts[i].size;
+    }
+}
+
+void rcx_start_keep(uintptr_t address, size_t size)
+{
+    if (start_count == start_room || start_used + size > start_bytes_room) {
+        start_room += start_count == start_room ? 256 : 0;
+        start_bytes_room = start_used + size + (1 << 16);
+        starts = realloc(starts, start_room * sizeof *starts);
+        start_bytes = realloc(start_bytes, start_bytes_room);
+        if (starts == NULL || start_bytes == NULL) {
+            abort();
+        }
+    }
+    starts[start_count++] = (start){address, size};
+    memcpy(start_bytes + start_used, (const void *)address, size);
+    start_used += size;
+}
+
+void rcx_start_forget(void)
+{
+    start_count = 0;
+    start_used = 0;
 }
 
 /* ---- Heap ---- */
@@ -219,11 +257,6 @@ static struct heap_now {
     uint32_t blocks;
     uint64_t live, live_bytes;
 } now, at_start;
-
-/* What is in the blocks of the start. All of it is put back, whatever was told of writes: gcc tells
- * nothing of one that stores a struct which a function returned. */
-static unsigned char *start_bytes;
-static size_t start_room;
 
 /* Blocks of the start that this execution freed. */
 static uint32_t *freed_at_start;
@@ -359,41 +392,15 @@ void rcx_heap_clear(void)
     rcx_heap_undo();
 }
 
-static void keep_bytes(void)
-{
-    size_t size = 0;
-    for (uint32_t i = 0; i < now.blocks; i++) {
-        size += blocks[i].size;
-    }
-    if (size > start_room) {
-        free(start_bytes);
-        start_room = size;
-        start_bytes = malloc(size);
-        if (start_bytes == NULL) {
-            abort();
-        }
-    }
-    unsigned char *to = start_bytes;
-    for (uint32_t i = 0; i < now.blocks; i++) {
-        memcpy(to, (const void *)blocks[i].address, blocks[i].size);
-        to += blocks[i].size;
-    }
-}
-
-static void restore_bytes(void)
-{
-    const unsigned char *from = start_bytes;
-    for (uint32_t i = 0; i < at_start.blocks; i++) {
-        memcpy((void *)blocks[i].address, from, blocks[i].size);
-        from += blocks[i].size;
-    }
-}
-
 void rcx_heap_keep(void)
 {
     at_start = now;
     freed_count = 0;
-    keep_bytes();
+    for (uint32_t i = 0; i < now.blocks; i++) {
+        if (blocks[i].live) {
+            rcx_start_keep(blocks[i].address, blocks[i].size);
+        }
+    }
 }
 
 void rcx_heap_undo(void)
@@ -407,7 +414,6 @@ void rcx_heap_undo(void)
         mark_live(block);
     }
     now = at_start;
-    restore_bytes();
 }
 
 uint64_t rcx_heap_live_blocks(void)

@@ -1,0 +1,24 @@
+/* subject: an implementation that a command puts to the test: a shipped one or the path of an rc.h. */
+#ifndef RCL_SUBJECT_H
+#define RCL_SUBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "battery_build.h"
+#include "registry.h"
+
+typedef struct rcl_subject {
+    char name[64];
+    const char *given; /* what --impl said; the caller's */
+    char header[RCL_PATH_BYTES];
+} rcl_subject;
+
+/* False, with a message of `command` on standard error, if there is no such implementation. */
+bool rcl_subject_find(const rcl_registry *registry, const char *command, const char *given,
+                      rcl_subject *found);
+
+/* "--impl NAME --libs 'WORDS'": how the user would ask for it again. `libraries` may be NULL. */
+void rcl_subject_options(const rcl_subject *one, const char *libraries, char *text, size_t size);
+
+#endif
