@@ -310,7 +310,7 @@ static int run(int argc, char **argv)
     if (result.verdict == RCX_FAIL && !report_failure(&result, again, json)) {
         fprintf(stderr, "explore: cannot write %s: %s\n", json, strerror(errno));
     }
-    printf("%s %s: %" PRIu64 " executions, %" PRIu64 " blocked, %.3f s\n", scenario.clause,
+    printf("%s %s: %" PRIu64 " executions, %" PRIu64 " blocked, %.4f s\n", scenario.clause,
            scenario.name, result.graphs, result.blocked, result.seconds);
     return result.verdict == RCX_FAIL ? 1 : 0;
 }
