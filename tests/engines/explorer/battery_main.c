@@ -3,6 +3,7 @@
  *   explore list                      what it is and has
  *   explore run INDEX SEED EXECUTIONS [--random N] [--processes N] [--schedule S]
  *               [--json FILE] [--again COMMAND] [--progress FILE]
+ *   explore orders [--executions N] [--processes N] [--csv FILE]      orders.h
  *
  * FILE of --json gets the trace of a failure; COMMAND with a schedule behind it shows the failure again;
  * FILE of --progress always begins with the number of executions that were searched (8 bytes).
@@ -29,6 +30,7 @@
 
 #include "abi.h"
 #include "battery_program.h"
+#include "orders.h"
 #include "report.h"
 #include "search.h"
 
@@ -345,7 +347,7 @@ static int run(int argc, char **argv)
     if (result.verdict == RCX_FAIL && !report_failure(&result, again, json)) {
         fprintf(stderr, "explore: cannot write %s: %s\n", json, strerror(errno));
     }
-    printf("%s %s: %" PRIu64 " executions, %" PRIu64 " blocked, %.3f s\n", scenario.clause,
+    printf("%s %s: %" PRIu64 " executions, %" PRIu64 " blocked, %.4f s\n", scenario.clause,
            scenario.name, result.graphs, result.blocked, result.seconds);
     return result.verdict == RCX_FAIL ? 1 : 0;
 }
@@ -370,6 +372,9 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "list") == 0) {
         list();
         return 0;
+    }
+    if (argc >= 2 && strcmp(argv[1], "orders") == 0) {
+        return rcx_orders_main(argc - 2, argv + 2);
     }
     return argc >= 5 && strcmp(argv[1], "run") == 0 ? run(argc - 2, argv + 2) : usage();
 }

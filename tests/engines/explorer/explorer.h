@@ -32,6 +32,8 @@ typedef struct rcx_program {
     size_t memory_size;
 } rcx_program;
 
+struct rcx_operation;
+
 typedef struct rcx_limits {
     uint64_t executions; /* at most so many, blocked ones included; 0: no limit */
     uint64_t random;     /* so many random ones when that limit was met */
@@ -42,6 +44,11 @@ typedef struct rcx_limits {
     unsigned processes; /* that share the search; 0 or 1: this one alone. `done` then runs in all of
                           * them. */
     bool naive;         /* every order of every operation: the oracle for the search */
+    bool brief;         /* of a failure only the verdict: it is not made short, and not traced */
+    /* Called before each atomic operation and fence of a thread (model.h), which may change its orders;
+     * a fence that is RELAXED is none. True: a read-modify-write is done as a load and then a store. Or
+     * NULL. */
+    bool (*alter)(struct rcx_operation *operation);
     bool hashes;        /* keep the hash of every execution's graph and count those seen twice */
     const char *schedule; /* run this one execution alone, and trace it; or NULL */
 } rcx_limits;
@@ -73,7 +80,7 @@ typedef struct rcx_result {
     uint64_t blocked; /* executions given up because another one is the same */
     uint64_t twice;   /* graphs that came more than once (`hashes`); none, if the search is right */
     uint64_t seen;    /* naive: complete executions, the same ones included */
-    double seconds;   /* by the clock */
+    double seconds;   /* of the search, by the clock */
     char text[512];
     char schedule[1024]; /* "0.2.1": choices that lead to the failure */
 } rcx_result;
