@@ -248,6 +248,11 @@ static void note_end(void *context, rcl_job *job)
     if (missing != NULL) {
         snprintf(work->missing, sizeof work->missing, "%s", missing);
     }
+    if (job->end == RCL_JOB_EXITED && job->status == RCL_JOB_CANNOT_RUN_STATUS &&
+        flavours[line->flavour].explored != NULL) { /* build.sh says: NAME: cannot be run */
+        snprintf(work->missing, sizeof work->missing, "%.*s", (int)strcspn(job->output, ":\n"),
+                 job->output);
+    }
     if (job->end == RCL_JOB_EXITED && flavours[line->flavour].explored != NULL &&
         (job->status == EXPLORER_LACKING || job->status == EXPLORER_UNSUPPORTED)) {
         explain_unsupported(job, program->why, sizeof program->why);
