@@ -4,7 +4,7 @@
 #   IMPL=PATH      one more implementation, an rc.h anywhere
 #   IMPL_LIBS=...  objects or libraries that it needs
 #   OUT=DIR        where results go (default results/<date and time>)
-.PHONY: help deps build bench conform mutants plots check test lint clean
+.PHONY: help deps build bench conform mutants explore-orders plots check test lint clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -20,6 +20,7 @@ help:
 	@echo "make bench IMPL=/path/rc.h   the same with an implementation of yours beside the others"
 	@echo "make conform IMPL=/path/rc.h put it to the test, clause by clause; without IMPL: all shipped ones"
 	@echo "make mutants      does the battery find what is wrong on purpose? about five minutes (QUICK=1: one)"
+	@echo "make explore-orders [IMPL=...]  the weakest memory order that each atomic operation needs: half a minute"
 	@echo "make plots OUT=results/NAME  draw the plots of a run again"
 	@echo "make lint         formatting, clang-tidy, cppcheck, shellcheck"
 	@echo "make clean        remove build/; results stay"
@@ -47,6 +48,11 @@ conform:
 
 mutants:
 	@sh tests/mutants/run.sh $(if $(QUICK),--quick)
+
+# IMPL: the name of a shipped one, or an rc.h.
+explore-orders:
+	@$(MAKE) --no-print-directory build IMPL= IMPL_LIBS=
+	@sh tests/engines/explorer/orders.sh $(IMPL)
 
 plots:
 	@sh plots/render.sh $(or $(OUT),results/latest)

@@ -130,9 +130,14 @@ static bool weaken(rcx_operation *at)
         return false;
     }
     switch (change.part) {
-    case WHOLE: at->order = change.order; break;
-    case FAILURE: at->failure_order = change.order; break;
-    case SPLIT: return true;
+    case WHOLE:
+        at->order = change.order;
+        break;
+    case FAILURE:
+        at->failure_order = change.order;
+        break;
+    case SPLIT:
+        return true;
     }
     return false;
 }
@@ -178,6 +183,8 @@ static void record_all(const settings *with)
 static bool passes_as_it_is(void)
 {
     rcx_scenario scenario;
+    const char *left_out = NULL;
+    unsigned left_out_count = 0;
     bool good = true;
     for (unsigned i = 0; i < scenario_count(); i++) {
         const baseline *found = &common->scenarios[i];
@@ -190,9 +197,12 @@ static bool passes_as_it_is(void)
             good = false;
         }
         if (found->verdict == RCX_UNSUPPORTED) {
-            printf("left out, not supported: %s %s: %s\n", scenario.clause, scenario.name,
-                   found->text);
+            left_out = found->text;
+            left_out_count++;
         }
+    }
+    if (left_out != NULL) {
+        printf("%u scenarios are left out, not supported: %s\n", left_out_count, left_out);
     }
     return good;
 }
@@ -398,25 +408,36 @@ static bool in_processes(unsigned count, void (*work)(const settings *), const s
 static const char *order_name(int order)
 {
     switch (order) {
-    case __ATOMIC_RELAXED: return "RELAXED";
-    case __ATOMIC_CONSUME: return "CONSUME";
-    case __ATOMIC_ACQUIRE: return "ACQUIRE";
-    case __ATOMIC_RELEASE: return "RELEASE";
-    case __ATOMIC_ACQ_REL: return "ACQ_REL";
-    default: return "SEQ_CST";
+    case __ATOMIC_RELAXED:
+        return "RELAXED";
+    case __ATOMIC_CONSUME:
+        return "CONSUME";
+    case __ATOMIC_ACQUIRE:
+        return "ACQUIRE";
+    case __ATOMIC_RELEASE:
+        return "RELEASE";
+    case __ATOMIC_ACQ_REL:
+        return "ACQ_REL";
+    default:
+        return "SEQ_CST";
     }
 }
 
 static const char *operation_name(const operation *of)
 {
-    static const char *const functions[] = {"exchange",  "fetch_add", "fetch_sub", "fetch_and",
-                                            "fetch_or",  "fetch_xor", "fetch_nand"};
+    static const char *const functions[] = {"exchange", "fetch_add", "fetch_sub", "fetch_and",
+                                            "fetch_or", "fetch_xor", "fetch_nand"};
     switch (of->sample->kind) {
-    case RCX_LOAD: return "load";
-    case RCX_STORE: return "store";
-    case RCX_RMW: return functions[of->sample->function];
-    case RCX_CAS: return "compare_exchange";
-    default: return "fence";
+    case RCX_LOAD:
+        return "load";
+    case RCX_STORE:
+        return "store";
+    case RCX_RMW:
+        return functions[of->sample->function];
+    case RCX_CAS:
+        return "compare_exchange";
+    default:
+        return "fence";
     }
 }
 
@@ -462,16 +483,21 @@ static bool is_explained(const operation *of)
     return said != 0 && of->frame.line - said <= EXPLAINED_WITHIN;
 }
 
+static bool is_system(const operation *of)
+{
+    return strncmp(of->frame.file, "/usr/", 5) == 0;
+}
+
+/* "packed64/rc.h" */
 static const char *base_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    while (slash != NULL && slash > path && slash[-1] != '/') {
-        slash--;
-        if (slash > path && slash[-1] == '/') {
-            break;
+    unsigned slashes = 0;
+    for (const char *at = path + strlen(path); at > path; at--) {
+        if (at[-1] == '/' && ++slashes == 2) {
+            return at;
         }
     }
-    return slash == NULL ? path : slash;
+    return path;
 }
 
 static int by_line(const void *a, const void *b)
@@ -479,15 +505,14 @@ static int by_line(const void *a, const void *b)
     const operation *left = *(operation *const *)a;
     const operation *right = *(operation *const *)b;
     int files = strcmp(left->frame.file, right->frame.file);
-    return files != 0 ? files
-                      : (left->frame.line > right->frame.line) -
-                            (left->frame.line < right->frame.line);
+    return files != 0
+               ? files
+               : (left->frame.line > right->frame.line) - (left->frame.line < right->frame.line);
 }
 
 typedef struct totals {
-    unsigned operations, forms, killed, surplus, unexplained, bounded;
+    unsigned operations, forms, killed, surplus, unexplained, bounded, open;
     double *seconds;
-    uint64_t *executions;
 } totals;
 
 static void write_step(const operation *of, const step *at)
@@ -501,8 +526,12 @@ static void write_step(const operation *of, const step *at)
                      ? "without it"
                      : order_name(at->order));
         break;
-    case FAILURE: snprintf(what, sizeof what, "failing %s", order_name(at->order)); break;
-    case SPLIT: snprintf(what, sizeof what, "load, then store"); break;
+    case FAILURE:
+        snprintf(what, sizeof what, "failing %s", order_name(at->order));
+        break;
+    case SPLIT:
+        snprintf(what, sizeof what, "load, then store");
+        break;
     }
     if (at->killer == NOBODY) {
         printf("      %-18s passes%s\n", what,
@@ -518,8 +547,38 @@ static void count_step(totals *sum, const step *at)
     sum->forms++;
     sum->bounded += at->killer == NOBODY && at->bounded;
     if (at->killer != NOBODY) {
-        sum->seconds[sum->killed] = at->seconds;
-        sum->executions[sum->killed++] = at->executions;
+        sum->seconds[sum->killed++] = at->seconds;
+    }
+}
+
+/* A scenario that comes here was left out: what passes says little. */
+static bool is_open(const operation *of)
+{
+    for (unsigned i = 0; i < SCENARIOS_MAX; i++) {
+        if ((of->scenarios[i / 64] >> i % 64 & 1) != 0 &&
+            common->scenarios[i].verdict == RCX_UNSUPPORTED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_surplus(const operation *of, totals *sum)
+{
+    if (is_open(of)) {
+        sum->open++;
+        puts("      open: scenarios that come here are not supported");
+        return;
+    }
+    sum->surplus++;
+    if (is_system(of)) {
+        puts("      stronger than needed; a file of the system");
+    } else if (is_explained(of)) {
+        puts("      stronger than needed; the source says why");
+    } else {
+        sum->unexplained++;
+        puts(
+            "      STRONGER THAN NEEDED, and no comment above it says \"stronger than needed\" and why");
     }
 }
 
@@ -548,12 +607,8 @@ static void write_operation(operation *of, totals *sum)
         surplus = surplus || of->steps[i].killer == NOBODY;
     }
     sum->operations++;
-    sum->surplus += surplus;
     if (surplus) {
-        bool explained = is_explained(of);
-        sum->unexplained += !explained;
-        printf("      %s\n", explained ? "stronger than needed; the source says why"
-                                       : "STRONGER THAN NEEDED, and its comment does not say why");
+        write_surplus(of, sum);
     }
 }
 
@@ -621,8 +676,7 @@ static unsigned write_unreached(const char *file)
         bool reached = false;
         for (unsigned i = 0; i < common->operation_count; i++) {
             const operation *of = &common->operations[i];
-            reached = reached ||
-                      (of->frame.line == number && strcmp(of->frame.file, file) == 0);
+            reached = reached || (of->frame.line == number && strcmp(of->frame.file, file) == 0);
         }
         if (!reached) {
             count++;
@@ -645,19 +699,19 @@ static void write_totals(const totals *sum)
     }
     if (sum->killed > 0) {
         qsort(sum->seconds, sum->killed, sizeof *sum->seconds, by_seconds);
-        printf("; median time to the failure %.4f s, longest %.4f s",
-               sum->seconds[sum->killed / 2], sum->seconds[sum->killed - 1]);
+        printf("; median time to the failure %.4f s, longest %.4f s", sum->seconds[sum->killed / 2],
+               sum->seconds[sum->killed - 1]);
     }
-    printf("\n%u operations stronger than needed, %u of them without a reason in the source\n",
-           sum->surplus, sum->unexplained);
+    printf(
+        "\n%u operations stronger than needed, %u of them without a reason in the source; %u open\n",
+        sum->surplus, sum->unexplained, sum->open);
 }
 
 static int write_all(const settings *with)
 {
     static operation *sorted[OPERATIONS_MAX];
     static double seconds[OPERATIONS_MAX * STEPS_MAX];
-    static uint64_t executions[OPERATIONS_MAX * STEPS_MAX];
-    totals sum = {.seconds = seconds, .executions = executions};
+    totals sum = {.seconds = seconds};
     for (unsigned i = 0; i < common->operation_count; i++) {
         sorted[i] = &common->operations[i];
     }
@@ -666,7 +720,7 @@ static int write_all(const settings *with)
         write_operation(sorted[i], &sum);
         bool last = i + 1 == common->operation_count ||
                     strcmp(sorted[i]->frame.file, sorted[i + 1]->frame.file) != 0;
-        if (last && strncmp(sorted[i]->frame.file, "/usr/", 5) != 0) {
+        if (last && !is_system(sorted[i])) {
             write_unreached(sorted[i]->frame.file);
         }
     }
