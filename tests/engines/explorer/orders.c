@@ -70,7 +70,8 @@ typedef struct shared {
     site sites[SITES_MAX];
     unsigned site_count;
     baseline scenarios[SCENARIOS_MAX];
-    _Atomic(unsigned) next; /* operation to be weakened */
+    _Atomic(unsigned) next;            /* operation to be weakened */
+    rcx_result results[PROCESSES_MAX]; /* of the latest search of each process */
     unsigned operation_count;
     operation operations[OPERATIONS_MAX];
 } shared;
@@ -82,6 +83,7 @@ typedef struct settings {
 } settings;
 
 static shared *common;
+static unsigned self; /* among the processes */
 
 /* ---- What the search asks before each operation ---- */
 
@@ -142,6 +144,27 @@ static bool weaken(rcx_operation *at)
     return false;
 }
 
+/* Searches a scenario in a process of its own: state that the implementation keeps outside of objects
+ * begins anew. */
+static rcx_result search(const settings *with, unsigned scenario, bool (*alter)(rcx_operation *))
+{
+    rcx_result *result = &common->results[self];
+    *result = (rcx_result){.verdict = RCX_UNSUPPORTED, .text = "its process ended early"};
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        rcx_program program = rcx_battery_program(scenario);
+        rcx_limits limits = {
+            .executions = with->executions, .spurious = 1, .brief = true, .alter = alter};
+        rcx_explore(&program, &limits, result);
+        _exit(0);
+    }
+    if (child > 0) {
+        waitpid(child, NULL, 0);
+    }
+    return *result;
+}
+
 /* ---- As it is ---- */
 
 static bool is_searched(unsigned index, rcx_scenario *scenario)
@@ -167,12 +190,8 @@ static void record_all(const settings *with)
         if (!is_searched(i, &scenario)) {
             continue;
         }
-        rcx_program program = rcx_battery_program(i);
-        rcx_limits limits = {
-            .executions = with->executions, .spurious = 1, .brief = true, .alter = record};
-        rcx_result result;
         recorded_scenario = i;
-        rcx_explore(&program, &limits, &result);
+        rcx_result result = search(with, i, record);
         baseline *to = &common->scenarios[i];
         to->verdict = result.verdict;
         to->graphs = result.graphs + result.blocked;
@@ -314,11 +333,7 @@ static void search_step(const settings *with, const operation *of, step *into)
     change = (struct change){(uint16_t)(of - common->operations), into->part, into->order};
     into->killer = NOBODY;
     for (unsigned i = 0; i < count && into->killer == NOBODY; i++) {
-        rcx_program program = rcx_battery_program(order[i]);
-        rcx_limits limits = {
-            .executions = with->executions, .spurious = 1, .brief = true, .alter = weaken};
-        rcx_result result;
-        rcx_explore(&program, &limits, &result);
+        rcx_result result = search(with, order[i], weaken);
         if (result.verdict == RCX_FAIL || result.verdict == RCX_UNSUPPORTED) {
             into->killer = order[i];
             into->executions = result.graphs + result.blocked + 1;
@@ -382,7 +397,7 @@ static void weaken_all(const settings *with)
     }
 }
 
-/* Runs `work` in so many processes: this one has no search in it, so that each begins anew. */
+/* Runs `work` in so many processes. */
 static bool in_processes(unsigned count, void (*work)(const settings *), const settings *with)
 {
     pid_t children[PROCESSES_MAX];
@@ -391,6 +406,7 @@ static bool in_processes(unsigned count, void (*work)(const settings *), const s
     for (unsigned i = 0; i < count; i++) {
         children[i] = fork();
         if (children[i] == 0) {
+            self = i;
             work(with);
             _exit(0);
         }
@@ -777,10 +793,7 @@ int rcx_orders_main(int argc, char **argv)
         fputs("explore: no memory\n", stderr);
         return 3;
     }
-    if (!in_processes(1, record_all, &with)) {
-        fputs("explore: the searching process ended early\n", stderr);
-        return 3;
-    }
+    record_all(&with);
     if (!passes_as_it_is()) {
         return 1;
     }

@@ -156,7 +156,7 @@ static inline void steps_finalize(steps_header *header)
 }
 
 /* Takes the unit of an object that the caller saw to be unique; false: misuse has moved the count.
- * D2 RELAXED: nobody else is left. */
+ * D2 RELAXED: nobody else is left. An exchange is stronger than needed where nobody misuses. */
 static inline bool steps_take_last(steps_header *header, uint64_t counts)
 {
     return atomic_compare_exchange_strong_explicit(&header->counts, &counts, steps_one_weak,
