@@ -46,7 +46,7 @@ typedef struct step {
     bool bounded;    /* passes, but not every execution was tried */
     uint64_t executions;
     double seconds; /* of the killer's search, until it failed */
-    char how[160];
+    char how[160];  /* it fails, or why not every execution was tried */
 } step;
 
 /* As it stands in the source. */
@@ -321,7 +321,7 @@ static int by_cost(const void *a, const void *b)
 
 static void search_step(const settings *with, const operation *of, step *into)
 {
-    uint16_t order[SCENARIOS_MAX];
+    uint16_t order[SCENARIOS_MAX] = {0};
     unsigned count = 0;
     for (unsigned i = 0; i < SCENARIOS_MAX; i++) {
         bool reached = (of->scenarios[i / 64] >> i % 64 & 1) != 0;
@@ -340,7 +340,10 @@ static void search_step(const settings *with, const operation *of, step *into)
             into->seconds = result.seconds;
             snprintf(into->how, sizeof into->how, "%.159s", result.text);
         }
-        into->bounded = into->bounded || result.verdict == RCX_BOUNDED;
+        if (result.verdict == RCX_BOUNDED && !into->bounded) {
+            into->bounded = true;
+            snprintf(into->how, sizeof into->how, "%.159s", result.text);
+        }
     }
 }
 
@@ -518,8 +521,8 @@ static const char *base_name(const char *path)
 
 static int by_line(const void *a, const void *b)
 {
-    const operation *left = *(operation *const *)a;
-    const operation *right = *(operation *const *)b;
+    const operation *left = a;
+    const operation *right = b;
     int files = strcmp(left->frame.file, right->frame.file);
     return files != 0
                ? files
@@ -550,8 +553,8 @@ static void write_step(const operation *of, const step *at)
         break;
     }
     if (at->killer == NOBODY) {
-        printf("      %-18s passes%s\n", what,
-               at->bounded ? " (as far as it was searched: --executions)" : "");
+        printf("      %-18s passes%s%s\n", what, at->bounded ? ", as far as it was searched: " : "",
+               at->bounded ? at->how : "");
         return;
     }
     rcx_battery_scenario(at->killer, &scenario);
@@ -634,7 +637,7 @@ static const char *step_name(const step *at)
     return names[at->part];
 }
 
-static bool write_csv(const char *path, operation *const *sorted, unsigned count)
+static bool write_csv(const char *path)
 {
     FILE *out = fopen(path, "w");
     if (out == NULL) {
@@ -644,8 +647,8 @@ static bool write_csv(const char *path, operation *const *sorted, unsigned count
     fputs("file,line,operation,source_order,source_failure_order,weaker,to,passes,bounded,clause,"
           "scenario,executions,seconds\n",
           out);
-    for (unsigned i = 0; i < count; i++) {
-        const operation *of = sorted[i];
+    for (unsigned i = 0; i < common->operation_count; i++) {
+        const operation *of = &common->operations[i];
         for (unsigned k = 0; k < of->step_count; k++) {
             const step *at = &of->steps[k];
             rcx_scenario scenario = {.clause = "", .name = ""};
@@ -677,11 +680,10 @@ static void cut_line_end(char *line)
 }
 
 /* Lines of the sources that are atomic operations, and that no thread of any scenario came to. */
-static unsigned write_unreached(const char *file)
+static void write_unreached(const char *file)
 {
     FILE *in = fopen(file, "r");
     char line[1024];
-    unsigned count = 0;
     for (unsigned number = 1; in != NULL && fgets(line, sizeof line, in) != NULL; number++) {
         const char *text = line + strspn(line, " \t");
         bool atomic = strstr(text, "_explicit(") != NULL || strstr(text, "__atomic_") != NULL ||
@@ -695,7 +697,6 @@ static unsigned write_unreached(const char *file)
             reached = reached || (of->frame.line == number && strcmp(of->frame.file, file) == 0);
         }
         if (!reached) {
-            count++;
             cut_line_end(line);
             printf("%s:%u is not reached by threads: %.90s\n", base_name(file), number, text);
         }
@@ -703,7 +704,6 @@ static unsigned write_unreached(const char *file)
     if (in != NULL) {
         fclose(in);
     }
-    return count;
 }
 
 static void write_totals(const totals *sum)
@@ -725,23 +725,20 @@ static void write_totals(const totals *sum)
 
 static int write_all(const settings *with)
 {
-    static operation *sorted[OPERATIONS_MAX];
     static double seconds[OPERATIONS_MAX * STEPS_MAX];
     totals sum = {.seconds = seconds};
-    for (unsigned i = 0; i < common->operation_count; i++) {
-        sorted[i] = &common->operations[i];
-    }
-    qsort(sorted, common->operation_count, sizeof sorted[0], by_line);
-    for (unsigned i = 0; i < common->operation_count; i++) {
-        write_operation(sorted[i], &sum);
-        bool last = i + 1 == common->operation_count ||
-                    strcmp(sorted[i]->frame.file, sorted[i + 1]->frame.file) != 0;
-        if (last && !is_system(sorted[i])) {
-            write_unreached(sorted[i]->frame.file);
+    operation *all = common->operations;
+    const unsigned count = common->operation_count;
+    qsort(all, count, sizeof *all, by_line);
+    for (unsigned i = 0; i < count; i++) {
+        write_operation(&all[i], &sum);
+        bool last = i + 1 == count || strcmp(all[i].frame.file, all[i + 1].frame.file) != 0;
+        if (last && !is_system(&all[i])) {
+            write_unreached(all[i].frame.file);
         }
     }
     write_totals(&sum);
-    if (with->csv != NULL && !write_csv(with->csv, sorted, common->operation_count)) {
+    if (with->csv != NULL && !write_csv(with->csv)) {
         return 2;
     }
     return sum.unexplained > 0 ? 1 : 0;
