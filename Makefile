@@ -6,7 +6,7 @@
 #   OUT=DIR        where results go (default results/<date and time>)
 #   A=DIR B=DIR    runs to compare; ARGS=... more options for it
 #   RUNS=N PAIRS=N KEEP=1   of calibrate: how many, and whether to keep what it found in results/reference
-.PHONY: help deps build bench compare calibrate conform mutants plots report check test lint clean
+.PHONY: help deps build bench compare calibrate conform explore-orders mutants plots report check test lint clean
 .DEFAULT_GOAL := help
 
 JOBS ?= $(shell nproc)
@@ -25,6 +25,7 @@ help:
 	@echo "make compare A=results/before B=results/after   which cells differ, and by how much"
 	@echo "make calibrate    how often compare is wrong, how small a change it finds: half an hour (QUICK=1: four minutes)"
 	@echo "make mutants      does the battery find what is wrong on purpose? about five minutes (QUICK=1: one)"
+	@echo "make explore-orders [IMPL=...]  the weakest memory order that each atomic operation needs: half a minute"
 	@echo "make plots OUT=results/NAME  draw the plots of a run again"
 	@echo "make report OUT=results/NAME a run as one page of HTML; without OUT: the latest run"
 	@echo "make lint         formatting, clang-tidy, cppcheck, shellcheck"
@@ -60,6 +61,11 @@ conform:
 
 mutants:
 	@sh tests/mutants/run.sh $(if $(QUICK),--quick)
+
+# IMPL: the name of a shipped one, or an rc.h.
+explore-orders:
+	@$(MAKE) --no-print-directory build IMPL= IMPL_LIBS=
+	@sh tests/engines/explorer/orders.sh $(IMPL)
 
 plots:
 	@sh plots/render.sh '$(RUN)'

@@ -285,9 +285,9 @@ RC_OPERATION(rc_strong, rc_retain, rc_strong);
  * Does:     gives up one strong handle. The last one finalizes the object, and frees it unless weak
  *           handles are left. Crosses the wrapper's edge at 2 -> 1.
  * Callers:  the handle's owner, who has no handle afterwards.
- * Ordering: RELEASE for every caller, ACQUIRE for the one that finalizes: all uses by all owners
- *           happen before finalize. After its own decrement a thread that was not the last touches
- *           neither object nor header.
+ * Ordering: RELEASE for every caller, ACQUIRE for the one that finalizes or calls wrapper_release:
+ *           all uses by all owners happen before finalize. After its own decrement a thread that
+ *           was not the last touches neither object nor header.
  * Cost:     1 locked; 0 for a unique object, which many strategies see by a load.
  * Clauses:  LIFE, ORDER, RACE, HOOK, MISUSE, WRAP. */
 RC_OPERATION(void, rc_release, rc_strong);

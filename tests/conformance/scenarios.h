@@ -23,9 +23,9 @@
 
 /* Each ends in an entry without a clause. */
 static const rcb_scenario *const rcb_areas[] = {
-    rcb_life,  rcb_weak_scenarios, rcb_wrap, rcb_limit, rcb_order, rcb_race, rcb_thread, rcb_hook,
+    rcb_life, rcb_weak_scenarios, rcb_wrap, rcb_limit, rcb_order, rcb_race,   rcb_thread, rcb_hook,
 #ifndef RC_EXPLORER
-    rcb_mem, rcb_misuse, rcb_null, rcb_raw, rcb_shm, rcb_tensor,
+    rcb_mem,  rcb_misuse,         rcb_null, rcb_raw,   rcb_shm,   rcb_tensor,
 #endif
 };
 

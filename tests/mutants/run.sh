@@ -207,7 +207,10 @@ run_mutant() { # name
             fi
             case $failure in
                 '') continue ;;
-                unsupported*) [ $explorer = yes ] && outcome=refused || continue ;;
+                unsupported*)
+                    [ $explorer = yes ] || continue
+                    outcome=refused
+                    ;;
                 *) outcome=killed ;;
             esac
             engine=explorer test=$(echo "$failure" | cut -d' ' -f3)
@@ -269,7 +272,7 @@ run_correct() { # kind name
     for flavour in checked plain asan tsan explorer; do
         if [ $flavour = explorer ]; then
             [ -f "$work/explorer.a" ] || continue
-            failure=$(explored "$header" "$program" 20000) || failure="fail unbuilt - 0"
+            failure=$(explored "$header" "$program" 5000) || failure="fail unbuilt - 0"
             [ -z "$failure" ] && continue
             outcome=accused engine=explorer test=$(echo "$failure" | cut -d' ' -f2,3 | tr ' ' ':')
             { cat "$program.verdict"; head -n 40 "$program.out"; } | sed 's/^/    /' >&2

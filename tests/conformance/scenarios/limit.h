@@ -596,7 +596,8 @@ static void limit_share_both_1_below(rcb_world *world)
 
 static void limit_check_both_1_below(rcb_world *world)
 {
-    limit_expect_strong(world->strong[0], RC_IMPL_STRONG_MAX - 1, "after both reached their limits");
+    limit_expect_strong(world->strong[0], RC_IMPL_STRONG_MAX - 1,
+                        "after both reached their limits");
     limit_expect_weak(world->strong[0], RC_IMPL_WEAK_MAX - 1, "after both reached their limits");
     RCB_EXPECT_EQ(rcb_payload_of(world->strong[0])->field[0], UINT64_C(0x0123456789abcdef),
                   "the payload");

@@ -596,6 +596,26 @@ static void race_ask_own(rcb_world *world)
     }
 }
 
+/* Two ask at once, and one of them leaves; the third owner exchanges its handle for a weak one. Shows a
+ * question whose end is taken for that of another one. */
+static void race_ask_once(rcb_world *world)
+{
+    RCB_EXPECT_FALSE(rc_is_unique(world->strong[rcb_thread_index()]),
+                     "rc_is_unique is false while another thread has a handle");
+}
+
+static void race_ask_once_and_leave(rcb_world *world)
+{
+    race_ask_once(world);
+    rc_reset(&world->strong[1]);
+}
+
+static void race_third_to_weak(rcb_world *world)
+{
+    world->weak[5] = rc_weak_new(world->strong[2]);
+    rc_reset(&world->strong[2]);
+}
+
 static void race_ask_own_long(rcb_world *world)
 {
     for (unsigned i = 0; i < RACE_LONG; i++) {
@@ -960,6 +980,11 @@ static const rcb_scenario rcb_race[] = {
      .setup = race_give_2,
      .thread = {race_ask_own, race_ask_own},
      .check = race_check_2_owners},
+    {.clause = "RACE-08",
+     .name = "two_ask_and_one_leaves",
+     .setup = race_give_3,
+     .thread = {race_ask_once, race_ask_once_and_leave, race_third_to_weak},
+     .check = race_check_exchanged},
     {.clause = "RACE-08",
      .name = "long_to_and_fro",
      .flags = RCB_HEAVY,

@@ -35,6 +35,9 @@ static inline void steps_release(void *payload)
         steps_die(header, true);
     } else if (steps_wrapped(before) && steps_strong(before) == 2 &&
                class->wrapper_release != NULL) {
+        /* F2 ACQUIRE: the hook sees what attach published, and those that left did. Pairs with A1, D1.
+         */
+        RC_ACQUIRE_AFTER_ZERO(&header->counts);
         class->wrapper_release(payload);
     }
 }

@@ -49,7 +49,7 @@ typedef struct rcx_limits {
      * a fence that is RELAXED is none. True: a read-modify-write is done as a load and then a store. Or
      * NULL. */
     bool (*alter)(struct rcx_operation *operation);
-    bool hashes;        /* keep the hash of every execution's graph and count those seen twice */
+    bool hashes;          /* keep the hash of every execution's graph and count those seen twice */
     const char *schedule; /* run this one execution alone, and trace it; or NULL */
 } rcx_limits;
 

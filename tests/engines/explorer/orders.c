@@ -46,7 +46,7 @@ typedef struct step {
     bool bounded;    /* passes, but not every execution was tried */
     uint64_t executions;
     double seconds; /* of the killer's search, until it failed */
-    char how[160];
+    char how[160];  /* it fails, or why not every execution was tried */
 } step;
 
 /* As it stands in the source. */
@@ -70,7 +70,8 @@ typedef struct shared {
     site sites[SITES_MAX];
     unsigned site_count;
     baseline scenarios[SCENARIOS_MAX];
-    _Atomic(unsigned) next; /* operation to be weakened */
+    _Atomic(unsigned) next;            /* operation to be weakened */
+    rcx_result results[PROCESSES_MAX]; /* of the latest search of each process */
     unsigned operation_count;
     operation operations[OPERATIONS_MAX];
 } shared;
@@ -82,6 +83,7 @@ typedef struct settings {
 } settings;
 
 static shared *common;
+static unsigned self; /* among the processes */
 
 /* ---- What the search asks before each operation ---- */
 
@@ -130,11 +132,37 @@ static bool weaken(rcx_operation *at)
         return false;
     }
     switch (change.part) {
-    case WHOLE: at->order = change.order; break;
-    case FAILURE: at->failure_order = change.order; break;
-    case SPLIT: return true;
+    case WHOLE:
+        at->order = change.order;
+        break;
+    case FAILURE:
+        at->failure_order = change.order;
+        break;
+    case SPLIT:
+        return true;
     }
     return false;
+}
+
+/* Searches a scenario in a process of its own: state that the implementation keeps outside of objects
+ * begins anew. */
+static rcx_result search(const settings *with, unsigned scenario, bool (*alter)(rcx_operation *))
+{
+    rcx_result *result = &common->results[self];
+    *result = (rcx_result){.verdict = RCX_UNSUPPORTED, .text = "its process ended early"};
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        rcx_program program = rcx_battery_program(scenario);
+        rcx_limits limits = {
+            .executions = with->executions, .spurious = 1, .brief = true, .alter = alter};
+        rcx_explore(&program, &limits, result);
+        _exit(0);
+    }
+    if (child > 0) {
+        waitpid(child, NULL, 0);
+    }
+    return *result;
 }
 
 /* ---- As it is ---- */
@@ -162,12 +190,8 @@ static void record_all(const settings *with)
         if (!is_searched(i, &scenario)) {
             continue;
         }
-        rcx_program program = rcx_battery_program(i);
-        rcx_limits limits = {
-            .executions = with->executions, .spurious = 1, .brief = true, .alter = record};
-        rcx_result result;
         recorded_scenario = i;
-        rcx_explore(&program, &limits, &result);
+        rcx_result result = search(with, i, record);
         baseline *to = &common->scenarios[i];
         to->verdict = result.verdict;
         to->graphs = result.graphs + result.blocked;
@@ -178,6 +202,8 @@ static void record_all(const settings *with)
 static bool passes_as_it_is(void)
 {
     rcx_scenario scenario;
+    const char *left_out = NULL;
+    unsigned left_out_count = 0;
     bool good = true;
     for (unsigned i = 0; i < scenario_count(); i++) {
         const baseline *found = &common->scenarios[i];
@@ -190,9 +216,12 @@ static bool passes_as_it_is(void)
             good = false;
         }
         if (found->verdict == RCX_UNSUPPORTED) {
-            printf("left out, not supported: %s %s: %s\n", scenario.clause, scenario.name,
-                   found->text);
+            left_out = found->text;
+            left_out_count++;
         }
+    }
+    if (left_out != NULL) {
+        printf("%u scenarios are left out, not supported: %s\n", left_out_count, left_out);
     }
     return good;
 }
@@ -292,7 +321,7 @@ static int by_cost(const void *a, const void *b)
 
 static void search_step(const settings *with, const operation *of, step *into)
 {
-    uint16_t order[SCENARIOS_MAX];
+    uint16_t order[SCENARIOS_MAX] = {0};
     unsigned count = 0;
     for (unsigned i = 0; i < SCENARIOS_MAX; i++) {
         bool reached = (of->scenarios[i / 64] >> i % 64 & 1) != 0;
@@ -304,18 +333,17 @@ static void search_step(const settings *with, const operation *of, step *into)
     change = (struct change){(uint16_t)(of - common->operations), into->part, into->order};
     into->killer = NOBODY;
     for (unsigned i = 0; i < count && into->killer == NOBODY; i++) {
-        rcx_program program = rcx_battery_program(order[i]);
-        rcx_limits limits = {
-            .executions = with->executions, .spurious = 1, .brief = true, .alter = weaken};
-        rcx_result result;
-        rcx_explore(&program, &limits, &result);
+        rcx_result result = search(with, order[i], weaken);
         if (result.verdict == RCX_FAIL || result.verdict == RCX_UNSUPPORTED) {
             into->killer = order[i];
             into->executions = result.graphs + result.blocked + 1;
             into->seconds = result.seconds;
             snprintf(into->how, sizeof into->how, "%.159s", result.text);
         }
-        into->bounded = into->bounded || result.verdict == RCX_BOUNDED;
+        if (result.verdict == RCX_BOUNDED && !into->bounded) {
+            into->bounded = true;
+            snprintf(into->how, sizeof into->how, "%.159s", result.text);
+        }
     }
 }
 
@@ -372,7 +400,7 @@ static void weaken_all(const settings *with)
     }
 }
 
-/* Runs `work` in so many processes: this one has no search in it, so that each begins anew. */
+/* Runs `work` in so many processes. */
 static bool in_processes(unsigned count, void (*work)(const settings *), const settings *with)
 {
     pid_t children[PROCESSES_MAX];
@@ -381,6 +409,7 @@ static bool in_processes(unsigned count, void (*work)(const settings *), const s
     for (unsigned i = 0; i < count; i++) {
         children[i] = fork();
         if (children[i] == 0) {
+            self = i;
             work(with);
             _exit(0);
         }
@@ -398,25 +427,36 @@ static bool in_processes(unsigned count, void (*work)(const settings *), const s
 static const char *order_name(int order)
 {
     switch (order) {
-    case __ATOMIC_RELAXED: return "RELAXED";
-    case __ATOMIC_CONSUME: return "CONSUME";
-    case __ATOMIC_ACQUIRE: return "ACQUIRE";
-    case __ATOMIC_RELEASE: return "RELEASE";
-    case __ATOMIC_ACQ_REL: return "ACQ_REL";
-    default: return "SEQ_CST";
+    case __ATOMIC_RELAXED:
+        return "RELAXED";
+    case __ATOMIC_CONSUME:
+        return "CONSUME";
+    case __ATOMIC_ACQUIRE:
+        return "ACQUIRE";
+    case __ATOMIC_RELEASE:
+        return "RELEASE";
+    case __ATOMIC_ACQ_REL:
+        return "ACQ_REL";
+    default:
+        return "SEQ_CST";
     }
 }
 
 static const char *operation_name(const operation *of)
 {
-    static const char *const functions[] = {"exchange",  "fetch_add", "fetch_sub", "fetch_and",
-                                            "fetch_or",  "fetch_xor", "fetch_nand"};
+    static const char *const functions[] = {"exchange", "fetch_add", "fetch_sub", "fetch_and",
+                                            "fetch_or", "fetch_xor", "fetch_nand"};
     switch (of->sample->kind) {
-    case RCX_LOAD: return "load";
-    case RCX_STORE: return "store";
-    case RCX_RMW: return functions[of->sample->function];
-    case RCX_CAS: return "compare_exchange";
-    default: return "fence";
+    case RCX_LOAD:
+        return "load";
+    case RCX_STORE:
+        return "store";
+    case RCX_RMW:
+        return functions[of->sample->function];
+    case RCX_CAS:
+        return "compare_exchange";
+    default:
+        return "fence";
     }
 }
 
@@ -462,32 +502,36 @@ static bool is_explained(const operation *of)
     return said != 0 && of->frame.line - said <= EXPLAINED_WITHIN;
 }
 
+static bool is_system(const operation *of)
+{
+    return strncmp(of->frame.file, "/usr/", 5) == 0;
+}
+
+/* "packed64/rc.h" */
 static const char *base_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    while (slash != NULL && slash > path && slash[-1] != '/') {
-        slash--;
-        if (slash > path && slash[-1] == '/') {
-            break;
+    unsigned slashes = 0;
+    for (const char *at = path + strlen(path); at > path; at--) {
+        if (at[-1] == '/' && ++slashes == 2) {
+            return at;
         }
     }
-    return slash == NULL ? path : slash;
+    return path;
 }
 
 static int by_line(const void *a, const void *b)
 {
-    const operation *left = *(operation *const *)a;
-    const operation *right = *(operation *const *)b;
+    const operation *left = a;
+    const operation *right = b;
     int files = strcmp(left->frame.file, right->frame.file);
-    return files != 0 ? files
-                      : (left->frame.line > right->frame.line) -
-                            (left->frame.line < right->frame.line);
+    return files != 0
+               ? files
+               : (left->frame.line > right->frame.line) - (left->frame.line < right->frame.line);
 }
 
 typedef struct totals {
-    unsigned operations, forms, killed, surplus, unexplained, bounded;
+    unsigned operations, forms, killed, surplus, unexplained, bounded, open;
     double *seconds;
-    uint64_t *executions;
 } totals;
 
 static void write_step(const operation *of, const step *at)
@@ -501,12 +545,16 @@ static void write_step(const operation *of, const step *at)
                      ? "without it"
                      : order_name(at->order));
         break;
-    case FAILURE: snprintf(what, sizeof what, "failing %s", order_name(at->order)); break;
-    case SPLIT: snprintf(what, sizeof what, "load, then store"); break;
+    case FAILURE:
+        snprintf(what, sizeof what, "failing %s", order_name(at->order));
+        break;
+    case SPLIT:
+        snprintf(what, sizeof what, "load, then store");
+        break;
     }
     if (at->killer == NOBODY) {
-        printf("      %-18s passes%s\n", what,
-               at->bounded ? " (as far as it was searched: --executions)" : "");
+        printf("      %-18s passes%s%s\n", what, at->bounded ? ", as far as it was searched: " : "",
+               at->bounded ? at->how : "");
         return;
     }
     rcx_battery_scenario(at->killer, &scenario);
@@ -518,8 +566,38 @@ static void count_step(totals *sum, const step *at)
     sum->forms++;
     sum->bounded += at->killer == NOBODY && at->bounded;
     if (at->killer != NOBODY) {
-        sum->seconds[sum->killed] = at->seconds;
-        sum->executions[sum->killed++] = at->executions;
+        sum->seconds[sum->killed++] = at->seconds;
+    }
+}
+
+/* A scenario that comes here was left out: what passes says little. */
+static bool is_open(const operation *of)
+{
+    for (unsigned i = 0; i < SCENARIOS_MAX; i++) {
+        if ((of->scenarios[i / 64] >> i % 64 & 1) != 0 &&
+            common->scenarios[i].verdict == RCX_UNSUPPORTED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_surplus(const operation *of, totals *sum)
+{
+    if (is_open(of)) {
+        sum->open++;
+        puts("      open: scenarios that come here are not supported");
+        return;
+    }
+    sum->surplus++;
+    if (is_system(of)) {
+        puts("      stronger than needed; a file of the system");
+    } else if (is_explained(of)) {
+        puts("      stronger than needed; the source says why");
+    } else {
+        sum->unexplained++;
+        puts(
+            "      STRONGER THAN NEEDED, and no comment above it says \"stronger than needed\" and why");
     }
 }
 
@@ -548,12 +626,8 @@ static void write_operation(operation *of, totals *sum)
         surplus = surplus || of->steps[i].killer == NOBODY;
     }
     sum->operations++;
-    sum->surplus += surplus;
     if (surplus) {
-        bool explained = is_explained(of);
-        sum->unexplained += !explained;
-        printf("      %s\n", explained ? "stronger than needed; the source says why"
-                                       : "STRONGER THAN NEEDED, and its comment does not say why");
+        write_surplus(of, sum);
     }
 }
 
@@ -563,7 +637,7 @@ static const char *step_name(const step *at)
     return names[at->part];
 }
 
-static bool write_csv(const char *path, operation *const *sorted, unsigned count)
+static bool write_csv(const char *path)
 {
     FILE *out = fopen(path, "w");
     if (out == NULL) {
@@ -573,8 +647,8 @@ static bool write_csv(const char *path, operation *const *sorted, unsigned count
     fputs("file,line,operation,source_order,source_failure_order,weaker,to,passes,bounded,clause,"
           "scenario,executions,seconds\n",
           out);
-    for (unsigned i = 0; i < count; i++) {
-        const operation *of = sorted[i];
+    for (unsigned i = 0; i < common->operation_count; i++) {
+        const operation *of = &common->operations[i];
         for (unsigned k = 0; k < of->step_count; k++) {
             const step *at = &of->steps[k];
             rcx_scenario scenario = {.clause = "", .name = ""};
@@ -606,11 +680,10 @@ static void cut_line_end(char *line)
 }
 
 /* Lines of the sources that are atomic operations, and that no thread of any scenario came to. */
-static unsigned write_unreached(const char *file)
+static void write_unreached(const char *file)
 {
     FILE *in = fopen(file, "r");
     char line[1024];
-    unsigned count = 0;
     for (unsigned number = 1; in != NULL && fgets(line, sizeof line, in) != NULL; number++) {
         const char *text = line + strspn(line, " \t");
         bool atomic = strstr(text, "_explicit(") != NULL || strstr(text, "__atomic_") != NULL ||
@@ -621,11 +694,9 @@ static unsigned write_unreached(const char *file)
         bool reached = false;
         for (unsigned i = 0; i < common->operation_count; i++) {
             const operation *of = &common->operations[i];
-            reached = reached ||
-                      (of->frame.line == number && strcmp(of->frame.file, file) == 0);
+            reached = reached || (of->frame.line == number && strcmp(of->frame.file, file) == 0);
         }
         if (!reached) {
-            count++;
             cut_line_end(line);
             printf("%s:%u is not reached by threads: %.90s\n", base_name(file), number, text);
         }
@@ -633,7 +704,6 @@ static unsigned write_unreached(const char *file)
     if (in != NULL) {
         fclose(in);
     }
-    return count;
 }
 
 static void write_totals(const totals *sum)
@@ -645,33 +715,30 @@ static void write_totals(const totals *sum)
     }
     if (sum->killed > 0) {
         qsort(sum->seconds, sum->killed, sizeof *sum->seconds, by_seconds);
-        printf("; median time to the failure %.4f s, longest %.4f s",
-               sum->seconds[sum->killed / 2], sum->seconds[sum->killed - 1]);
+        printf("; median time to the failure %.4f s, longest %.4f s", sum->seconds[sum->killed / 2],
+               sum->seconds[sum->killed - 1]);
     }
-    printf("\n%u operations stronger than needed, %u of them without a reason in the source\n",
-           sum->surplus, sum->unexplained);
+    printf(
+        "\n%u operations stronger than needed, %u of them without a reason in the source; %u open\n",
+        sum->surplus, sum->unexplained, sum->open);
 }
 
 static int write_all(const settings *with)
 {
-    static operation *sorted[OPERATIONS_MAX];
     static double seconds[OPERATIONS_MAX * STEPS_MAX];
-    static uint64_t executions[OPERATIONS_MAX * STEPS_MAX];
-    totals sum = {.seconds = seconds, .executions = executions};
-    for (unsigned i = 0; i < common->operation_count; i++) {
-        sorted[i] = &common->operations[i];
-    }
-    qsort(sorted, common->operation_count, sizeof sorted[0], by_line);
-    for (unsigned i = 0; i < common->operation_count; i++) {
-        write_operation(sorted[i], &sum);
-        bool last = i + 1 == common->operation_count ||
-                    strcmp(sorted[i]->frame.file, sorted[i + 1]->frame.file) != 0;
-        if (last && strncmp(sorted[i]->frame.file, "/usr/", 5) != 0) {
-            write_unreached(sorted[i]->frame.file);
+    totals sum = {.seconds = seconds};
+    operation *all = common->operations;
+    const unsigned count = common->operation_count;
+    qsort(all, count, sizeof *all, by_line);
+    for (unsigned i = 0; i < count; i++) {
+        write_operation(&all[i], &sum);
+        bool last = i + 1 == count || strcmp(all[i].frame.file, all[i + 1].frame.file) != 0;
+        if (last && !is_system(&all[i])) {
+            write_unreached(all[i].frame.file);
         }
     }
     write_totals(&sum);
-    if (with->csv != NULL && !write_csv(with->csv, sorted, common->operation_count)) {
+    if (with->csv != NULL && !write_csv(with->csv)) {
         return 2;
     }
     return sum.unexplained > 0 ? 1 : 0;
@@ -723,10 +790,7 @@ int rcx_orders_main(int argc, char **argv)
         fputs("explore: no memory\n", stderr);
         return 3;
     }
-    if (!in_processes(1, record_all, &with)) {
-        fputs("explore: the searching process ended early\n", stderr);
-        return 3;
-    }
+    record_all(&with);
     if (!passes_as_it_is()) {
         return 1;
     }

@@ -624,8 +624,7 @@ static rcx_value do_altered(const rcx_operation *operation, bool *success)
         bool stored = true;
         half.kind = RCX_STORE;
         if (altered.kind == RCX_RMW) {
-            half.operand =
-                rcx_model_compute(altered.function, old, altered.operand, altered.size);
+            half.operand = rcx_model_compute(altered.function, old, altered.operand, altered.size);
         }
         do_atomic(&half, &stored);
     }

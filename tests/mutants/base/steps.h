@@ -156,7 +156,7 @@ static inline void steps_finalize(steps_header *header)
 }
 
 /* Takes the unit of an object that the caller saw to be unique; false: misuse has moved the count.
- * D2 RELAXED: nobody else is left. */
+ * D2 RELAXED: nobody else is left. An exchange is stronger than needed where nobody misuses. */
 static inline bool steps_take_last(steps_header *header, uint64_t counts)
 {
     return atomic_compare_exchange_strong_explicit(&header->counts, &counts, steps_one_weak,
@@ -475,9 +475,8 @@ static inline void rc_wrapper_attach(rc_strong handle)
             retained = true;
         }
         /* A1 ACQ_REL: publishes the wrapper with the bit; pairs with H1 and D1. */
-    } while (!atomic_compare_exchange_weak_explicit(&header->counts, &counts,
-                                                    counts | steps_wrapper, STEPS_ORDER_A1,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(
+        &header->counts, &counts, counts | steps_wrapper, STEPS_ORDER_A1, memory_order_relaxed));
     if (retained && steps_strong(counts) == 1) {
         steps_give_back(header->class, handle.payload);
     }
@@ -502,9 +501,8 @@ static inline void rc_wrapper_detach(rc_strong handle)
 static inline bool rc_has_wrapper(rc_strong handle)
 {
     /* H1 ACQUIRE: who sees the bit sees the wrapper. Pairs with A1, A2. */
-    return handle.payload != NULL &&
-           steps_wrapped(atomic_load_explicit(&steps_header_of(handle.payload)->counts,
-                                              STEPS_ORDER_H1));
+    return handle.payload != NULL && steps_wrapped(atomic_load_explicit(
+                                         &steps_header_of(handle.payload)->counts, STEPS_ORDER_H1));
 }
 
 static inline void rc_thread_attach(void)
