@@ -1,0 +1,114 @@
+/* Compiled with -fsanitize=thread and with LITMUS_BUILD (its name, quoted) and LITMUS_SUBJECT (the object's
+ * name) defined. Registers are local variables until their thread ends: they are no memory. */
+#include "litmus_subject.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+static _Atomic(uint32_t) x, y, z;
+static uint32_t a;
+static pthread_mutex_t m;
+static uint64_t values[16], states[16];
+
+static void setup(void *context)
+{
+    (void)context;
+    atomic_init(&x, 0);
+    atomic_init(&y, 0);
+    atomic_init(&z, 0);
+    a = 0;
+    pthread_mutex_init(&m, NULL);
+    for (unsigned i = 0; i < 16; i++) {
+        values[i] = 0;
+        states[i] = 0;
+    }
+}
+
+#define rlx memory_order_relaxed
+#define con memory_order_consume
+#define acq memory_order_acquire
+#define rel memory_order_release
+#define acq_rel memory_order_acq_rel
+#define sc memory_order_seq_cst
+
+enum { UNSET, READ, STORED };
+
+#define READ_INTO(n, expression)                                                                   \
+    {                                                                                              \
+        r##n = (expression);                                                                       \
+        s##n = READ;                                                                               \
+    }
+#define R(n, l, o) READ_INTO(n, atomic_load_explicit(&l, o))
+#define W(l, v, o) atomic_store_explicit(&l, v, o);
+#define ADD(n, l, v, o) READ_INTO(n, atomic_fetch_add_explicit(&l, v, o))
+#define XCHG(n, l, v, o) READ_INTO(n, atomic_exchange_explicit(&l, v, o))
+#define COMPARE(how, n, l, e, v, o, f)                                                             \
+    {                                                                                              \
+        uint32_t expected = e;                                                                     \
+        bool stored = atomic_compare_exchange_##how##_explicit(&l, &expected, v, o, f);            \
+        r##n = expected;                                                                           \
+        s##n = stored ? STORED : READ;                                                             \
+    }
+#define CAS(n, l, e, v, o, f) COMPARE(strong, n, l, e, v, o, f)
+#define CASW(n, l, e, v, o, f) COMPARE(weak, n, l, e, v, o, f)
+#define F(o) atomic_thread_fence(o);
+#define PR(n, l) READ_INTO(n, l)
+#define PW(l, v) l = v;
+#define LOCK() pthread_mutex_lock(&m);
+#define UNLOCK() pthread_mutex_unlock(&m);
+#define IF(n, v) if (s##n != UNSET && r##n == (v))
+#define IFOK(n) if (s##n == STORED)
+
+#define SAVE(n)                                                                                    \
+    if (s##n != UNSET) {                                                                           \
+        values[n] = r##n;                                                                          \
+        states[n] = s##n;                                                                          \
+    }
+
+#define THREAD(n, ...)                                                                             \
+    case n:                                                                                        \
+        __VA_ARGS__                                                                                \
+        break;
+#define LITMUS(name, verdict, threads, outcome)                                                    \
+    static void run_##name(void *context, unsigned index)                                          \
+    {                                                                                              \
+        uint32_t r0 = 0, r1 = 0, r2 = 0, r3 = 0;                                                   \
+        unsigned s0 = UNSET, s1 = UNSET, s2 = UNSET, s3 = UNSET;                                   \
+        (void)context;                                                                             \
+        switch (index) {                                                                           \
+            threads                                                                                \
+        }                                                                                          \
+        SAVE(0)                                                                                    \
+        SAVE(1)                                                                                    \
+        SAVE(2)                                                                                    \
+        SAVE(3)                                                                                    \
+    }
+#include "litmus.def"
+#undef LITMUS
+
+#define LITMUS(name, verdict, threads, outcome) #name,
+static const char *const names[] = {
+#include "litmus.def"
+};
+#undef LITMUS
+
+#define LITMUS(name, verdict, threads, outcome) run_##name,
+static void (*const threads[])(void *context, unsigned index) = {
+#include "litmus.def"
+};
+
+extern const litmus_subject LITMUS_SUBJECT;
+const litmus_subject LITMUS_SUBJECT = {
+    .build = LITMUS_BUILD,
+#ifndef __clang__
+    .weak_is_weak = 1,
+#endif
+    .count = sizeof names / sizeof *names,
+    .names = names,
+    .threads = threads,
+    .setup = setup,
+    .locations = {(const void *)&x, (const void *)&y, (const void *)&z, &a, &m},
+    .values = values,
+    .states = states,
+};
