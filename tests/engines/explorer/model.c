@@ -263,7 +263,7 @@ static rcx_event *log_event(unsigned thread, rcx_kind kind, int order, rcx_place
     };
     if (kind != RCX_GAP) {
         self->events++;
-        self->gap_logged = false;
+        self->gap_count = 0;
         rcx_now.sc = rcx_now.sc || order == __ATOMIC_SEQ_CST;
     }
     return event;
@@ -395,16 +395,32 @@ void rcx_model_fence(unsigned thread, int order, rcx_place place)
     self->clock[thread]++;
 }
 
+/* A plain access is an event for psc, between atomic ones of other locations. It may lie where an atomic
+ * location is, now or later. Two of different places between two atomic operations are enough: one of
+ * them is not at the location in question. */
+static void log_gap(unsigned thread, uintptr_t address, size_t size)
+{
+    rcx_thread *self = &rcx_now.threads[thread];
+    if (self->gap_count == RCX_GAPS_MAX ||
+        (self->gap_count > 0 && address < self->gap_address + self->gap_size &&
+         self->gap_address < address + size)) {
+        return;
+    }
+    rcx_event *event = log_event(thread, RCX_GAP, __ATOMIC_RELAXED, 0);
+    event->time = self->clock[thread];
+    event->clock = self->clock;
+    event->gap_address = address;
+    event->gap_size = size;
+    self->gap_count++;
+    self->gap_address = address;
+    self->gap_size = size;
+}
+
 void rcx_model_plain(unsigned thread, uintptr_t address, size_t size, bool writes)
 {
     rcx_thread *self = &rcx_now.threads[thread];
-    if (rcx_now.sc && !self->gap_logged) {
-        if (rcx_model_find(address, size) == NULL) {
-            rcx_event *event = log_event(thread, RCX_GAP, __ATOMIC_RELAXED, 0);
-            event->time = self->clock[thread];
-            event->clock = self->clock;
-            self->gap_logged = true;
-        }
+    if (rcx_now.sc) {
+        log_gap(thread, address, size);
     }
     if (!writes || rcx_now.location_count == 0) {
         return;

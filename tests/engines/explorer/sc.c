@@ -73,9 +73,26 @@ static unsigned order_place(const rcx_location *location, uint8_t store)
     return place;
 }
 
+static uintptr_t start_of(const rcx_event *event)
+{
+    return event->kind == RCX_GAP ? event->gap_address
+                                  : rcx_now.locations[event->location].address;
+}
+
+static size_t size_of(const rcx_event *event)
+{
+    return event->kind == RCX_GAP ? event->gap_size : rcx_now.locations[event->location].size;
+}
+
 static bool same_location(const rcx_event *a, const rcx_event *b)
 {
-    return is_access(a) && is_access(b) && a->location == b->location;
+    if (a->kind == RCX_FENCE || b->kind == RCX_FENCE) {
+        return false;
+    }
+    if (a->kind != RCX_GAP && b->kind != RCX_GAP) {
+        return a->location == b->location;
+    }
+    return start_of(a) < start_of(b) + size_of(b) && start_of(b) < start_of(a) + size_of(a);
 }
 
 /* All seq_cst operations so far are accesses of one location: coherence orders them already. */
@@ -148,7 +165,9 @@ static void make_relations(unsigned count)
                 if (before) {
                     set(&scb[a], b);
                 }
-                relate(a, b, eco_first, rf);
+                if (is_access(from) && is_access(to)) {
+                    relate(a, b, eco_first, rf);
+                }
             }
         }
     }

@@ -326,8 +326,10 @@ static bool psc_acyclic(const search *s, const partial *g, const sequence *const
         communication(g, chosen[x], &rf, &mo, &rb);
     uint32_t sc = 0;
     uint32_t sc_fence = 0;
+    uint32_t frees = 0;
     relation same = {{0}};
     for (unsigned i = 0; i < g->count; i++) {
+        frees |= (uint32_t)(g->events[i].kind == PROGRAM_FREE) << i;
         if (is_seq_cst(&g->events[i])) {
             sc |= UINT32_C(1) << i;
             if (g->events[i].kind == PROGRAM_FENCE)
@@ -341,7 +343,10 @@ static bool psc_acyclic(const search *s, const partial *g, const sequence *const
     relation po_other = s->po;
     relation hb_same = s->hb;
     for (unsigned i = 0; i < EVENTS_MAX; i++) {
-        po_other.row[i] &= ~same.row[i];
+        /* A free is no access: it makes accesses race, but orders nothing here. */
+        po_other.row[i] = i < g->count && g->events[i].kind == PROGRAM_FREE
+                              ? 0
+                              : po_other.row[i] & ~(same.row[i] | frees);
         hb_same.row[i] &= same.row[i];
     }
     relation com = unite(&rf, &mo);

@@ -10,7 +10,7 @@ const profile profiles[] = {
                 [PROGRAM_EXCHANGE] = 10,
                 [PROGRAM_CAS] = 12},
      .locations = 3,
-     .operations = 9,
+     .operations = 11,
      .condition = 5,
      .seq_cst = 3,
      .relaxed = 50},
@@ -22,7 +22,7 @@ const profile profiles[] = {
                 [PROGRAM_EXCHANGE] = 6,
                 [PROGRAM_CAS] = 6},
      .locations = 3,
-     .operations = 10,
+     .operations = 12,
      .condition = 5,
      .seq_cst = 60,
      .relaxed = 50},
@@ -32,7 +32,7 @@ const profile profiles[] = {
                 [PROGRAM_FENCE] = 28,
                 [PROGRAM_ADD] = 10},
      .locations = 3,
-     .operations = 10,
+     .operations = 12,
      .condition = 5,
      .seq_cst = 15,
      .relaxed = 80},
@@ -46,7 +46,7 @@ const profile profiles[] = {
                 [PROGRAM_WRITE] = 14,
                 [PROGRAM_FREE] = 8},
      .locations = 2,
-     .operations = 8,
+     .operations = 10,
      .condition = 45,
      .seq_cst = 5,
      .relaxed = 15},
@@ -59,10 +59,21 @@ const profile profiles[] = {
                 [PROGRAM_READ] = 8,
                 [PROGRAM_WRITE] = 10},
      .locations = 3,
-     .operations = 9,
+     .operations = 11,
      .condition = 30,
      .seq_cst = 60,
      .relaxed = 20},
+    {.name = "quiet", /* plain accesses count as events between seq_cst ones */
+     .weight = {[PROGRAM_LOAD] = 30,
+                [PROGRAM_STORE] = 36,
+                [PROGRAM_ADD] = 4,
+                [PROGRAM_READ] = 30},
+     .locations = 3,
+     .operations = 11,
+     .condition = 0,
+     .seq_cst = 55,
+     .relaxed = 10,
+     .quiet = true},
     {.name = "compare",
      .weight = {[PROGRAM_LOAD] = 14,
                 [PROGRAM_STORE] = 14,
@@ -71,7 +82,7 @@ const profile profiles[] = {
                 [PROGRAM_CAS] = 28,
                 [PROGRAM_CAS_WEAK] = 24},
      .locations = 2,
-     .operations = 8,
+     .operations = 10,
      .condition = 30,
      .seq_cst = 10,
      .relaxed = 45},
@@ -82,7 +93,7 @@ const profile profiles[] = {
                 [PROGRAM_READ] = 14,
                 [PROGRAM_WRITE] = 14},
      .locations = 2,
-     .operations = 7,
+     .operations = 9,
      .condition = 15,
      .seq_cst = 5,
      .relaxed = 60,
@@ -160,6 +171,9 @@ static program_operation random_operation(maker *m)
     if (op.kind == PROGRAM_FREE && m->freed[op.location] && chance(m, 70)) {
         op.kind = PROGRAM_ADD;
     }
+    if (m->of->quiet && (op.kind == PROGRAM_READ || (op.kind == PROGRAM_LOAD && chance(m, 25)))) {
+        op.location = m->locations;
+    }
     bool reads = program_reads(op.kind) || op.kind == PROGRAM_FENCE;
     bool writes = program_may_write(op.kind) || op.kind == PROGRAM_FENCE;
     op.order = random_order(m, reads, writes);
@@ -213,7 +227,7 @@ program program_generate(const profile *of, uint64_t seed)
     program p = {.operation = {{{.kind = PROGRAM_END}}}};
     unsigned threads = 2U + chance(&m, 45) + chance(&m, 15);
     unsigned left = threads + below(&m, of->operations - threads + 1);
-    m.locations = 1 + below(&m, of->locations);
+    m.locations = 1 + below(&m, of->locations - of->quiet);
     for (unsigned t = 0; t < threads; t++) {
         unsigned later = threads - 1 - t;
         unsigned share = t + 1 == threads ? left : 1 + below(&m, 2 * left / (later + 1));

@@ -13,6 +13,7 @@ typedef struct profile {
     unsigned condition;      /* per cent of operations behind a read that get one */
     unsigned seq_cst;        /* per cent of orders */
     unsigned relaxed;        /* per cent of the rest; the others release and acquire */
+    bool quiet;               /* of the locations the last is only read, plainly or not */
     bool sections;           /* each thread locks a mutex around some of its operations */
 } profile;
 

@@ -53,8 +53,9 @@ enum { UNSET, READ, STORED };
 #define CAS(n, l, e, v, o, f) COMPARE(strong, n, l, e, v, o, f)
 #define CASW(n, l, e, v, o, f) COMPARE(weak, n, l, e, v, o, f)
 #define F(o) atomic_thread_fence(o);
-#define PR(n, l) READ_INTO(n, l)
-#define PW(l, v) l = v;
+#define PLAIN(l) (*(uint32_t *)&(l))
+#define PR(n, l) READ_INTO(n, PLAIN(l))
+#define PW(l, v) PLAIN(l) = v;
 #define LOCK() pthread_mutex_lock(&m);
 #define UNLOCK() pthread_mutex_unlock(&m);
 #define IF(n, v) if (s##n != UNSET && r##n == (v))
@@ -73,8 +74,8 @@ enum { UNSET, READ, STORED };
 #define LITMUS(name, verdict, threads, outcome)                                                    \
     static void run_##name(void *context, unsigned index)                                          \
     {                                                                                              \
-        uint32_t r0 = 0, r1 = 0, r2 = 0, r3 = 0;                                                   \
-        unsigned s0 = UNSET, s1 = UNSET, s2 = UNSET, s3 = UNSET;                                   \
+        uint32_t r0 = 0, r1 = 0, r2 = 0, r3 = 0, r4 = 0;                                                  \
+        unsigned s0 = UNSET, s1 = UNSET, s2 = UNSET, s3 = UNSET, s4 = UNSET;                                  \
         (void)context;                                                                             \
         switch (index) {                                                                           \
             threads                                                                                \
@@ -83,6 +84,7 @@ enum { UNSET, READ, STORED };
         SAVE(1)                                                                                    \
         SAVE(2)                                                                                    \
         SAVE(3)                                                                                    \
+        SAVE(4)                                                                                    \
     }
 #include "litmus.def"
 #undef LITMUS

@@ -17,14 +17,14 @@ static const char usage[] =
     "shortened and shown.\n"
     "\n"
     "  --profile NAME   programs of this kind only; else each in turn:\n"
-    "                   atomics seq_cst fences plain plain_seq_cst compare mutex\n"
+    "                   atomics seq_cst fences plain plain_seq_cst quiet compare mutex\n"
     "  --naive          the explorer's naive search instead\n"
     "  --verbose        every program with what was found\n"
     "\n"
     "Exit: 0 no difference, 1 a difference, 2 wrong use.\n";
 
 /* Candidates that a program's enumeration may take: larger ones are left out. */
-static const uint64_t budget = 20000;
+static const uint64_t budget = 50000;
 
 typedef struct options {
     uint64_t programs, seed;
