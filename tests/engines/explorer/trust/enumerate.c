@@ -27,6 +27,7 @@ typedef enum progress { UNKNOWN, SKIPPED, NO_STORE, STORE } progress;
 /* A source that a waiting read has chosen: a location's first store, or an operation. */
 typedef struct source {
     bool chosen, first;
+    bool never; /* a lock that waits for ever */
     unsigned thread, index;
 } source;
 
@@ -396,6 +397,27 @@ static void keep(search *s, const partial *g, const sequence *const *chosen)
     outcome_set_add(&s->answer->outcomes, &outcome);
 }
 
+static bool waits(const search *s, const partial *g)
+{
+    for (unsigned t = 0; t < s->threads; t++)
+        if (g->wanted[t].never)
+            return true;
+    return false;
+}
+
+/* Every mutex that is waited for stays locked: the last operation on it is a lock. */
+static bool waits_rightly(const search *s, const partial *g, const sequence *const *chosen)
+{
+    for (unsigned t = 0; t < s->threads; t++) {
+        if (!g->wanted[t].never)
+            continue;
+        const sequence *o = chosen[s->p->operation[t][g->next[t]].location];
+        if (g->events[o->at[o->count - 1]].kind != PROGRAM_LOCK)
+            return false;
+    }
+    return true;
+}
+
 /* Every combination of the locations' orders. */
 static bool combine(search *s, const partial *g, bool any_sc, unsigned location,
                     const sequence **chosen)
@@ -404,7 +426,13 @@ static bool combine(search *s, const partial *g, bool any_sc, unsigned location,
         s->answer->candidates++;
         if (any_sc && !psc_acyclic(s, g, chosen))
             return false;
-        keep(s, g, chosen);
+        if (!waits(s, g)) {
+            keep(s, g, chosen);
+            return true;
+        }
+        if (!waits_rightly(s, g, chosen))
+            return false;
+        s->answer->bad |= ANSWER_DEADLOCK;
         return true;
     }
     bool any = false;
@@ -559,6 +587,11 @@ static void choose(search *s, const partial *g, unsigned thread)
         way.wanted[thread] = (source){.chosen = true, .first = true};
         resolve(s, &way);
     }
+    if (op->kind == PROGRAM_LOCK) {
+        partial way = *g;
+        way.wanted[thread] = (source){.chosen = true, .never = true};
+        resolve(s, &way);
+    }
 }
 
 static bool holds(const program_operation *condition, const program_outcome *outcome)
@@ -615,11 +648,14 @@ static void resolve(search *s, partial *g)
     for (unsigned t = 0; t < s->threads && !s->too_large; t++) {
         if (g->next[t] == program_length(s->p, t))
             continue;
-        all_ended = false;
         const source *from = &g->wanted[t];
+        all_ended = all_ended && from->never;
         if (!from->chosen) {
             choose(s, g, t);
             return;
+        }
+        if (from->never) {
+            continue;
         }
         if (from->first) {
             take(s, g, t, s->p->operation[t][g->next[t]].location);

@@ -13,7 +13,8 @@
 enum {
     ANSWER_RACE = 1,           /* conflicting accesses, one plain, neither happens before the other */
     ANSWER_USE_AFTER_FREE = 2, /* an access that does not happen before the free */
-    ANSWER_DOUBLE_FREE = 4
+    ANSWER_DOUBLE_FREE = 4,
+    ANSWER_DEADLOCK = 8 /* threads wait for mutexes that stay locked */
 };
 
 typedef struct program_answer {

@@ -1,6 +1,14 @@
 #include "generate.h"
 
-enum { MUTEX = PROGRAM_LOCATIONS_MAX - 1 };
+#include <string.h>
+
+#include "litmus.h"
+
+enum {
+    MUTEXES = 2, /* the last two locations */
+    MUTEX = PROGRAM_LOCATIONS_MAX - MUTEXES,
+    THREAD_MAX = 5 /* operations of a thread, without locks and conditions */
+};
 
 const profile profiles[] = {
     {.name = "atomics",
@@ -98,6 +106,16 @@ const profile profiles[] = {
      .seq_cst = 5,
      .relaxed = 60,
      .sections = true},
+    {.name = "mutated", /* litmus programs with a few changes */
+     .weight = {[PROGRAM_LOAD] = 24,
+                [PROGRAM_STORE] = 24,
+                [PROGRAM_ADD] = 10,
+                [PROGRAM_CAS] = 4,
+                [PROGRAM_FENCE] = 14,
+                [PROGRAM_READ] = 24},
+     .seq_cst = 45,
+     .relaxed = 40,
+     .from_litmus = true},
 };
 const unsigned profile_count = sizeof profiles / sizeof *profiles;
 
@@ -221,41 +239,165 @@ static program_operation random_condition(maker *m, const program_operation *rea
     return op;
 }
 
-program program_generate(const profile *of, uint64_t seed)
+/* ---- From nothing ---- */
+
+/* A thread's operations from `lock` to `unlock` hold a mutex; none, if unlock < lock. */
+typedef struct section {
+    unsigned lock, unlock;
+} section;
+
+static section random_section(maker *m, unsigned operations, unsigned per_cent)
 {
-    maker m = {.of = of, .state = seed * UINT64_C(0x2545f4914f6cdd1d), .next_value = 3};
-    program p = {.operation = {{{.kind = PROGRAM_END}}}};
-    unsigned threads = 2U + chance(&m, 45) + chance(&m, 15);
-    unsigned left = threads + below(&m, of->operations - threads + 1);
-    m.locations = 1 + below(&m, of->locations - of->quiet);
-    for (unsigned t = 0; t < threads; t++) {
-        unsigned later = threads - 1 - t;
-        unsigned share = t + 1 == threads ? left : 1 + below(&m, 2 * left / (later + 1));
-        share = share > left - later ? left - later : share;
-        share = share > 5 ? 5 : share;
-        left -= share;
-        program_operation *to = p.operation[t];
-        const program_operation *read = NULL;
-        unsigned lock = of->sections && chance(&m, 85) ? below(&m, share) : share;
-        unsigned unlock = lock + below(&m, share - lock + 1);
-        for (unsigned i = 0; i < share; i++) {
-            if (i == lock) {
-                *to++ = (program_operation){.kind = PROGRAM_LOCK, .location = MUTEX, .value = 1};
+    if (!m->of->sections || !chance(m, per_cent)) {
+        return (section){1, 0};
+    }
+    unsigned lock = below(m, operations);
+    return (section){lock, lock + below(m, operations - lock)};
+}
+
+typedef struct writer {
+    program_operation *operations;
+    unsigned count;
+} writer;
+
+static void put(writer *w, program_operation op)
+{
+    w->operations[w->count++] = op;
+}
+
+static void random_thread(maker *m, program_operation *operations, unsigned length)
+{
+    writer w = {.operations = operations};
+    section sections[MUTEXES] = {random_section(m, length, 85), random_section(m, length, 30)};
+    int read = -1;
+    for (unsigned i = 0; i < length; i++) {
+        for (unsigned s = 0; s < MUTEXES; s++) {
+            if (sections[s].lock <= sections[s].unlock && sections[s].lock == i) {
+                put(&w, (program_operation){
+                            .kind = PROGRAM_LOCK, .location = MUTEX + s, .value = 1});
             }
-            program_operation op = random_operation(&m);
-            if (read && to - p.operation[t] < PROGRAM_OPERATIONS_MAX - 2 - (int)(share - i) - 1 &&
-                chance(&m, of->condition)) {
-                *to++ = random_condition(&m, read);
-            }
-            *to = op;
-            if (program_reads(op.kind) && (!read || chance(&m, 70))) {
-                read = to;
-            }
-            to++;
-            if (lock < share && (i == unlock || (i + 1 == share && unlock >= share))) {
-                *to++ = (program_operation){.kind = PROGRAM_UNLOCK, .location = MUTEX};
+        }
+        /* Room for what must follow: this one, the others, and the locks. */
+        unsigned reserved = length - i + (m->of->sections ? 2 * MUTEXES : 0);
+        if (read >= 0 && w.count + reserved < PROGRAM_OPERATIONS_MAX &&
+            chance(m, m->of->condition)) {
+            put(&w, random_condition(m, &operations[read]));
+        }
+        put(&w, random_operation(m));
+        if (program_reads(operations[w.count - 1].kind) && (read < 0 || chance(m, 70))) {
+            read = (int)w.count - 1;
+        }
+        for (unsigned s = 0; s < MUTEXES; s++) {
+            if (sections[s].lock <= sections[s].unlock && sections[s].unlock == i) {
+                put(&w, (program_operation){.kind = PROGRAM_UNLOCK, .location = MUTEX + s});
             }
         }
     }
+}
+
+static program from_nothing(maker *m)
+{
+    program p = {.operation = {{{.kind = PROGRAM_END}}}};
+    unsigned threads = 2U + chance(m, 45) + chance(m, 15);
+    unsigned left = threads + below(m, m->of->operations - threads + 1);
+    m->locations = 1 + below(m, m->of->locations - m->of->quiet);
+    for (unsigned t = 0; t < threads; t++) {
+        unsigned later = threads - 1 - t;
+        unsigned share = later == 0 ? left : 1 + below(m, 2 * left / (later + 1));
+        share = share > left - later ? left - later : share;
+        share = share > THREAD_MAX ? THREAD_MAX : share;
+        left -= share;
+        random_thread(m, p.operation[t], share);
+    }
     return p;
+}
+
+/* ---- From a litmus program ---- */
+
+static program_operation *pick_operation(maker *m, program *p, unsigned *thread, unsigned *index)
+{
+    *thread = below(m, program_threads(p));
+    *index = below(m, program_length(p, *thread));
+    return &p->operation[*thread][*index];
+}
+
+static void change_order(maker *m, program_operation *op)
+{
+    bool fence = op->kind == PROGRAM_FENCE;
+    bool reads = fence || program_reads(op->kind);
+    bool writes = fence || program_may_write(op->kind);
+    op->order = random_order(m, reads, writes);
+    if (fence && op->order == __ATOMIC_RELAXED) {
+        op->order = __ATOMIC_SEQ_CST;
+    }
+}
+
+static void insert_operation(maker *m, program *p, unsigned thread, unsigned index)
+{
+    unsigned length = program_length(p, thread);
+    program_operation *at = &p->operation[thread][index];
+    if (length == PROGRAM_OPERATIONS_MAX || m->registers == PROGRAM_REGISTERS_MAX) {
+        return;
+    }
+    memmove(at + 1, at, (length - index) * sizeof *at);
+    *at = random_operation(m);
+}
+
+static void mutate(maker *m, program *p)
+{
+    unsigned thread = 0;
+    unsigned index = 0;
+    program_operation *op = pick_operation(m, p, &thread, &index);
+    bool mutex = op->kind == PROGRAM_LOCK || op->kind == PROGRAM_UNLOCK;
+    switch (below(m, 7)) {
+    case 0:
+    case 1:
+    case 2:
+        change_order(m, op);
+        break;
+    case 3:
+    case 4:
+        insert_operation(m, p, thread, index);
+        break;
+    case 5:
+        if (!mutex) {
+            op->location = below(m, 3);
+        }
+        break;
+    default:
+        if (index > 0) {
+            program_operation before = op[-1];
+            op[-1] = *op;
+            *op = before;
+        }
+        break;
+    }
+}
+
+static program from_litmus(maker *m)
+{
+    program p = litmus_list[below(m, (unsigned)litmus_count)].program;
+    m->locations = 3;
+    m->registers = 0;
+    for (unsigned t = 0; t < program_threads(&p); t++) {
+        for (unsigned i = 0; i < program_length(&p, t); i++) {
+            if (program_reads(p.operation[t][i].kind) && p.operation[t][i].reg >= m->registers) {
+                m->registers = p.operation[t][i].reg + 1;
+            }
+        }
+    }
+    for (unsigned changes = 1 + below(m, 4); changes > 0; changes--) {
+        program before = p;
+        mutate(m, &p);
+        if (!program_mutexes_pair(&p)) {
+            p = before;
+        }
+    }
+    return p;
+}
+
+program program_generate(const profile *of, uint64_t seed)
+{
+    maker m = {.of = of, .state = seed * UINT64_C(0x2545f4914f6cdd1d), .next_value = 3};
+    return of->from_litmus ? from_litmus(&m) : from_nothing(&m);
 }

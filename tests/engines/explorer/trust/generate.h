@@ -14,7 +14,8 @@ typedef struct profile {
     unsigned seq_cst;        /* per cent of orders */
     unsigned relaxed;        /* per cent of the rest; the others release and acquire */
     bool quiet;               /* of the locations the last is only read, plainly or not */
-    bool sections;           /* each thread locks a mutex around some of its operations */
+    bool sections;           /* threads lock mutexes around some of their operations */
+    bool from_litmus;        /* a litmus program, changed */
 } profile;
 
 extern const profile profiles[];

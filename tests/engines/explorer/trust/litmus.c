@@ -1,6 +1,8 @@
 #include "litmus.h"
 
-enum { x, y, z, a, m };
+#include "enumerate.h"
+
+enum { x, y, z, a, m, n };
 enum {
     rlx = __ATOMIC_RELAXED,
     con = __ATOMIC_CONSUME,
@@ -10,8 +12,8 @@ enum {
     sc = __ATOMIC_SEQ_CST
 };
 
-#define LITMUS(n, v, threads, wanted) {#n, LITMUS_##v, {.operation = {threads}}, {wanted}},
-#define THREAD(n, ...) [n] = {__VA_ARGS__},
+#define LITMUS(l, v, threads, wanted) {#l, LITMUS_##v, {.operation = {threads}}, {wanted}},
+#define THREAD(t, ...) [t] = {__VA_ARGS__},
 
 #define R(r, l, o) {.kind = PROGRAM_LOAD, .reg = (r), .location = (l), .order = (o)},
 #define W(l, v, o) {.kind = PROGRAM_STORE, .location = (l), .value = (v), .order = (o)},
@@ -32,8 +34,8 @@ enum {
 #define F(o) {.kind = PROGRAM_FENCE, .order = (o)},
 #define PR(r, l) {.kind = PROGRAM_READ, .reg = (r), .location = (l)},
 #define PW(l, v) {.kind = PROGRAM_WRITE, .location = (l), .value = (v)},
-#define LOCK() {.kind = PROGRAM_LOCK, .location = m, .value = 1},
-#define UNLOCK() {.kind = PROGRAM_UNLOCK, .location = m},
+#define LOCK(l) {.kind = PROGRAM_LOCK, .location = (l), .value = 1},
+#define UNLOCK(l) {.kind = PROGRAM_UNLOCK, .location = (l)},
 #define IF(r, v) {.kind = PROGRAM_IF, .reg = (r), .value = (v)},
 #define IFOK(r) {.kind = PROGRAM_IF_OK, .reg = (r)},
 
@@ -46,6 +48,13 @@ const litmus litmus_list[] = {
 #include "litmus.def"
 };
 const size_t litmus_count = sizeof litmus_list / sizeof *litmus_list;
+
+unsigned litmus_bad(litmus_verdict verdict)
+{
+    return verdict == LITMUS_RACES       ? ANSWER_RACE
+           : verdict == LITMUS_DEADLOCKS ? ANSWER_DEADLOCK
+                                         : 0;
+}
 
 static bool fits(const litmus *l, const program_outcome *outcome)
 {

@@ -6,7 +6,15 @@
 
 #include "program.h"
 
-typedef enum litmus_verdict { LITMUS_ALLOWED, LITMUS_FORBIDDEN, LITMUS_RACES } litmus_verdict;
+typedef enum litmus_verdict {
+    LITMUS_ALLOWED,
+    LITMUS_FORBIDDEN,
+    LITMUS_RACES,
+    LITMUS_DEADLOCKS
+} litmus_verdict;
+
+/* What the enumeration has to find, as ANSWER_ bits. */
+unsigned litmus_bad(litmus_verdict verdict);
 
 typedef enum litmus_term_kind { TERM_END, TERM_IS, TERM_STORED, TERM_FAILED, TERM_LAST } litmus_term_kind;
 

@@ -8,7 +8,7 @@
 
 static _Atomic(uint32_t) x, y, z;
 static uint32_t a;
-static pthread_mutex_t m;
+static pthread_mutex_t m, n;
 static uint64_t values[16], states[16];
 
 static void setup(void *context)
@@ -19,6 +19,7 @@ static void setup(void *context)
     atomic_init(&z, 0);
     a = 0;
     pthread_mutex_init(&m, NULL);
+    pthread_mutex_init(&n, NULL);
     for (unsigned i = 0; i < 16; i++) {
         values[i] = 0;
         states[i] = 0;
@@ -56,8 +57,8 @@ enum { UNSET, READ, STORED };
 #define PLAIN(l) (*(uint32_t *)&(l))
 #define PR(n, l) READ_INTO(n, PLAIN(l))
 #define PW(l, v) PLAIN(l) = v;
-#define LOCK() pthread_mutex_lock(&m);
-#define UNLOCK() pthread_mutex_unlock(&m);
+#define LOCK(l) pthread_mutex_lock(&l);
+#define UNLOCK(l) pthread_mutex_unlock(&l);
 #define IF(n, v) if (s##n != UNSET && r##n == (v))
 #define IFOK(n) if (s##n == STORED)
 
@@ -67,8 +68,8 @@ enum { UNSET, READ, STORED };
         states[n] = s##n;                                                                          \
     }
 
-#define THREAD(n, ...)                                                                             \
-    case n:                                                                                        \
+#define THREAD(t, ...)                                                                             \
+    case t:                                                                                        \
         __VA_ARGS__                                                                                \
         break;
 #define LITMUS(name, verdict, threads, outcome)                                                    \
@@ -110,7 +111,7 @@ const litmus_subject LITMUS_SUBJECT = {
     .names = names,
     .threads = threads,
     .setup = setup,
-    .locations = {(const void *)&x, (const void *)&y, (const void *)&z, &a, &m},
+    .locations = {(const void *)&x, (const void *)&y, (const void *)&z, &a, &m, &n},
     .values = values,
     .states = states,
 };

@@ -13,7 +13,7 @@ typedef struct litmus_subject {
     const char *const *names;
     void (*const *threads)(void *context, unsigned index);
     void (*setup)(void *context);
-    const void *locations[5]; /* x, y, z, a, m; what is stored last, when all have ended */
+    const void *locations[6]; /* x, y, z, a, m, n; what is stored last, when all have ended */
     const uint64_t *values, *states; /* registers; a state is a program_state */
 } litmus_subject;
 

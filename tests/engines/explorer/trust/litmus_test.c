@@ -61,14 +61,12 @@ static const char *verdict_name(rcx_verdict verdict)
 static const char *compare(const litmus *l, const program_answer *right, const rcx_result *got,
                            const outcome_set *outcomes)
 {
-    if (l->verdict == LITMUS_RACES) {
-        if (!(right->bad & ANSWER_RACE)) {
-            return "the enumeration finds no race";
-        }
-        return got->verdict == RCX_FAIL && got->kind == RCX_RACE ? NULL : "no race found";
+    if (right->bad != litmus_bad(l->verdict)) {
+        return "the enumeration finds another fault, or none";
     }
     if (right->bad) {
-        return "the enumeration finds a race";
+        rcx_failure_kind kind = l->verdict == LITMUS_RACES ? RCX_RACE : RCX_DEADLOCK;
+        return got->verdict == RCX_FAIL && got->kind == kind ? NULL : "the fault was not found";
     }
     if (got->verdict != RCX_PASS) {
         return "does not pass";
@@ -108,7 +106,7 @@ static bool check(const litmus *l, const litmus_subject *subject, size_t number,
     if (!wrong) {
         wrong = compare(l, &right, &got, &c.outcomes);
     }
-    if (!wrong && !weakened && l->verdict != LITMUS_RACES &&
+    if (!wrong && !weakened && !right.bad &&
         litmus_shows(l, &c.outcomes) != (l->verdict == LITMUS_ALLOWED)) {
         wrong = l->verdict == LITMUS_ALLOWED ? "the outcome does not occur" : "the outcome occurs";
     }

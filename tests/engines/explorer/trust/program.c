@@ -82,9 +82,35 @@ bool program_may_write(program_kind kind)
     }
 }
 
+static bool thread_mutexes_pair(const program_operation *operations, unsigned length)
+{
+    bool held[PROGRAM_LOCATIONS_MAX] = {false};
+    for (unsigned i = 0; i < length; i++) {
+        const program_operation *op = &operations[i];
+        if (op->kind != PROGRAM_LOCK && op->kind != PROGRAM_UNLOCK)
+            continue;
+        if (held[op->location] == (op->kind == PROGRAM_LOCK) ||
+            (i > 0 && program_is_condition(op[-1].kind)))
+            return false;
+        held[op->location] = !held[op->location];
+    }
+    for (unsigned x = 0; x < PROGRAM_LOCATIONS_MAX; x++)
+        if (held[x])
+            return false;
+    return true;
+}
+
+bool program_mutexes_pair(const program *p)
+{
+    for (unsigned t = 0; t < program_threads(p); t++)
+        if (!thread_mutexes_pair(p->operation[t], program_length(p, t)))
+            return false;
+    return true;
+}
+
 /* ---- Printing ---- */
 
-static const char *const location_name[PROGRAM_LOCATIONS_MAX] = {"x", "y", "z", "a", "m"};
+static const char *const location_name[PROGRAM_LOCATIONS_MAX] = {"x", "y", "z", "a", "m", "n"};
 
 static const char *order_name(int order)
 {

@@ -14,7 +14,7 @@
 enum {
     PROGRAM_THREADS_MAX = 4,
     PROGRAM_OPERATIONS_MAX = 10, /* of one thread, conditions included */
-    PROGRAM_LOCATIONS_MAX = 5,
+    PROGRAM_LOCATIONS_MAX = 6,
     PROGRAM_REGISTERS_MAX = 16
 };
 
@@ -75,6 +75,8 @@ bool program_frees(const program *p, unsigned location);
 bool program_reads(program_kind kind);
 bool program_may_write(program_kind kind);
 bool program_is_condition(program_kind kind);
+/* Each thread unlocks what it locked, once, without a condition. */
+bool program_mutexes_pair(const program *p);
 
 void program_print(const program *p, FILE *out);
 /* Only the registers that `p` sets. */

@@ -13,11 +13,11 @@ static const char usage[] =
     "\n"
     "Makes N random programs (400), the first from seed S (1), the next from S + 1. For each, the explorer\n"
     "must find as many executions as the enumeration of RC11's axioms, none twice, with the same\n"
-    "outcomes; or both must find a race or a use of freed memory. A program where they differ is\n"
+    "outcomes; or both must find a fault: a race, a use of freed memory, a deadlock. A program where they differ is\n"
     "shortened and shown.\n"
     "\n"
     "  --profile NAME   programs of this kind only; else each in turn:\n"
-    "                   atomics seq_cst fences plain plain_seq_cst quiet compare mutex\n"
+    "                   atomics seq_cst fences plain plain_seq_cst quiet compare mutex mutated\n"
     "  --naive          the explorer's naive search instead\n"
     "  --verbose        every program with what was found\n"
     "\n"
@@ -52,6 +52,8 @@ static bool fails_rightly(const program_answer *right, rcx_failure_kind kind)
         return (right->bad & ANSWER_USE_AFTER_FREE) != 0;
     case RCX_BAD_FREE:
         return (right->bad & ANSWER_DOUBLE_FREE) != 0;
+    case RCX_DEADLOCK:
+        return (right->bad & ANSWER_DEADLOCK) != 0;
     default:
         return false;
     }
@@ -109,28 +111,9 @@ static void drop_thread(program *p, unsigned thread)
     memset(p->operation[PROGRAM_THREADS_MAX - 1], 0, sizeof p->operation[0]);
 }
 
-/* A mutex is locked and unlocked in pairs. */
-static bool mutexes_pair(const program *p)
-{
-    for (unsigned t = 0; t < program_threads(p); t++) {
-        int held = 0;
-        for (unsigned i = 0; i < program_length(p, t); i++) {
-            held += p->operation[t][i].kind == PROGRAM_LOCK;
-            held -= p->operation[t][i].kind == PROGRAM_UNLOCK;
-            if (held < 0 || held > 1) {
-                return false;
-            }
-        }
-        if (held != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool still_differs(const program *p, bool naive, comparison *c)
 {
-    return program_threads(p) > 0 && mutexes_pair(p) && difference(p, naive, c) != NULL;
+    return program_threads(p) > 0 && program_mutexes_pair(p) && difference(p, naive, c) != NULL;
 }
 
 /* One smaller or weaker program that still differs. */
@@ -193,10 +176,11 @@ static void report(program p, const options *o, const profile *of, uint64_t seed
     printf("  explorer:    %s, %" PRIu64 " executions, %" PRIu64 " twice, %zu outcomes%s%s\n",
            verdicts[c->got.verdict], c->got.graphs, c->got.twice, c->outcomes.count,
            c->got.text[0] ? ": " : "", c->got.text);
-    printf("  enumeration: %" PRIu64 " executions, %zu outcomes%s%s%s\n", c->right.graphs,
+    printf("  enumeration: %" PRIu64 " executions, %zu outcomes%s%s%s%s\n", c->right.graphs,
            c->right.outcomes.count, c->right.bad & ANSWER_RACE ? ", race" : "",
            c->right.bad & ANSWER_USE_AFTER_FREE ? ", use after free" : "",
-           c->right.bad & ANSWER_DOUBLE_FREE ? ", double free" : "");
+           c->right.bad & ANSWER_DOUBLE_FREE ? ", double free" : "",
+           c->right.bad & ANSWER_DEADLOCK ? ", deadlock" : "");
     const program_outcome *lacks = outcome_set_missing(&c->right.outcomes, &c->outcomes);
     const program_outcome *extra = outcome_set_missing(&c->outcomes, &c->right.outcomes);
     if (lacks && !c->right.bad) {
