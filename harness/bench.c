@@ -1,6 +1,7 @@
 #include "bench.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,6 +30,13 @@ enum { SLOW_SETUP_MS = 20, SLOW_SETUP_LAUNCHES = 3 };
 /* And their length is fixed, for a search for it would set up again and again. */
 static const uint64_t slow_setup_operations = 1u << 20;
 
+/* Delays: their part of a run that has other cells too, what one turn of them may take, and how many
+ * releases it has: with fewer than a thousand there is no 99.9th percentile. */
+static const double delay_share = 1.0 / 12;
+static const double delay_turn_max_s = 0.2;
+static const double delay_turn_overhead_s = 0.003;
+enum { DELAY_RELEASES_MIN = 1000, DELAY_RELEASES_MAX = 50000, DELAY_CALIBRATIONS = 5 };
+
 static volatile sig_atomic_t interrupted; /* set by Ctrl-C; only rcl_bench reads it */
 
 static void on_interrupt(int signal_number)
@@ -43,10 +51,13 @@ typedef struct bench_run {
     rcl_plan plan;
     char folder[PATH_BYTES];
     FILE *raw;
-    double min_seconds; /* of one repetition */
-    double done, whole; /* repetitions, weighted by what they take */
-    uint64_t rows;
+    double min_seconds;   /* of one repetition */
+    double delay_seconds; /* of one turn of a cell that measures delays */
+    double done, whole;   /* repetitions, weighted by what they take */
+    uint64_t rows;        /* of raw.csv */
+    uint64_t delay_runs;  /* likewise: one of one cell in one launch; delay.csv sums them up */
     rcl_worker worker;
+    rcl_worker delay_worker; /* one that follows blocks can do nothing else */
     rcl_progress progress;
     char *failures[MAX_FAILURES];
     size_t failure_count;
@@ -176,13 +187,36 @@ static unsigned cell_launches(const rcl_cell *cell, unsigned launches)
 
 static unsigned cell_repetitions(const rcl_cell *cell, unsigned repetitions)
 {
-    return is_slow(cell) ? 1 : repetitions;
+    return is_slow(cell) || cell->workload->delays ? 1 : repetitions;
 }
 
 /* What one repetition takes of wall time, roughly: to plan and to show progress by. */
 static double turn_seconds(const bench_run *bench, const rcl_cell *cell)
 {
+    if (cell->workload->delays) {
+        return bench->delay_seconds + delay_turn_overhead_s;
+    }
     return bench->min_seconds * 1.15 + 0.001 + cell->workload->setup_ms * 1e-3;
+}
+
+/* Chooses the length of the turns that measure delays; returns what all of them take. */
+static double plan_delay_time(bench_run *bench)
+{
+    const rcl_bench_options *options = bench->options;
+    double turns = 0;
+    bool alone = true;
+    for (size_t i = 0; i < bench->plan.count; i++) {
+        turns += bench->plan.cells[i].workload->delays ? options->launches : 0;
+        alone = alone && bench->plan.cells[i].workload->delays;
+    }
+    if (turns == 0) {
+        return 0;
+    }
+    double seconds = options->seconds * (alone ? 1 : delay_share) / turns - delay_turn_overhead_s;
+    bench->delay_seconds = seconds < 0.001              ? 0.001
+                           : seconds > delay_turn_max_s ? delay_turn_max_s
+                                                        : seconds;
+    return turns * (bench->delay_seconds + delay_turn_overhead_s);
 }
 
 /* Chooses the length of a repetition so that the run takes about as long as it may. */
@@ -190,23 +224,29 @@ static void plan_time(bench_run *bench)
 {
     const rcl_bench_options *options = bench->options;
     double turns = 0;
-    double fixed = 1; /* plots, table */
+    double fixed = 1 + plan_delay_time(bench); /* plots, table */
     for (size_t i = 0; i < bench->plan.count; i++) {
         const rcl_cell *cell = &bench->plan.cells[i];
+        if (cell->workload->delays) {
+            continue;
+        }
         double of_cell = (double)cell_launches(cell, options->launches) *
                          cell_repetitions(cell, options->repetitions);
         /* The search for the length costs about two repetitions more, setup included. */
         turns += is_slow(cell) ? 0 : of_cell + 1.5;
         fixed += is_slow(cell) ? of_cell * cell->workload->setup_ms * 1e-3 : (of_cell + 3) * 1e-3;
     }
-    double min_seconds = (options->seconds - fixed) / (turns * 1.15);
+    double min_seconds = turns > 0 ? (options->seconds - fixed) / (turns * 1.15) : 0;
     bench->min_seconds = min_seconds < 0.001 ? 0.001 : min_seconds > 0.1 ? 0.1 : min_seconds;
+    if (options->repetition_ms > 0) {
+        bench->min_seconds = options->repetition_ms * 1e-3;
+    }
     for (size_t i = 0; i < bench->plan.count; i++) {
         const rcl_cell *cell = &bench->plan.cells[i];
         bench->whole +=
             turn_seconds(bench, cell) *
             (cell_launches(cell, options->launches) * cell_repetitions(cell, options->repetitions) +
-             (is_slow(cell) ? 0 : 1.5));
+             (is_slow(cell) || cell->workload->delays ? 0 : 1.5));
     }
 }
 
@@ -260,6 +300,108 @@ static double timeout_seconds(const rcl_cell *cell)
 {
     return repetition_timeout_s + (double)cell->operations * cell->threads * 1e-6;
 }
+
+/* ---- Delays ---- */
+
+/* How many releases fill a turn at the cell's rate. */
+static uint64_t delay_releases(const bench_run *bench, const rcl_cell *cell)
+{
+    double releases = cell->rate_per_s * bench->delay_seconds;
+    return releases < DELAY_RELEASES_MIN   ? DELAY_RELEASES_MIN
+           : releases > DELAY_RELEASES_MAX ? DELAY_RELEASES_MAX
+                                           : (uint64_t)releases;
+}
+
+static rcl_answer ask_delay(bench_run *bench, const rcl_cell *cell, uint64_t releases,
+                            double rate_per_s, uint64_t seed, rcl_delay *delay, rcl_window *window,
+                            char *error, size_t error_size)
+{
+    if (bench->delay_worker.pid == 0 &&
+        !rcl_worker_start(&bench->delay_worker, error, error_size)) {
+        return RCL_ANSWER_REFUSED;
+    }
+    return rcl_worker_delay(&bench->delay_worker, cell, releases, rate_per_s, seed,
+                            repetition_timeout_s, &interrupted, delay, window, error, error_size);
+}
+
+/* The rate at which the cell's question is asked, from what packed64 takes for it. 0: that failed. */
+static double find_rate(bench_run *bench, const rcl_registry *registry, const rcl_cell *cell,
+                        char *error, size_t error_size)
+{
+    rcl_cell asked = *cell;
+    for (unsigned i = 0; i < registry->impl_count; i++) {
+        if (strcmp(registry->impls[i]->name, "packed64") == 0) {
+            asked.impl = registry->impls[i];
+        }
+    }
+    double best_ns = 0;
+    for (unsigned i = 0; i < DELAY_CALIBRATIONS; i++) {
+        rcl_delay delay;
+        rcl_window window;
+        if (ask_delay(bench, &asked, DELAY_RELEASES_MIN, 0, bench->options->seed, &delay, &window,
+                      error, error_size) != RCL_ANSWER_MEASURED) {
+            return 0;
+        }
+        if (best_ns == 0 || window.ns_per_operation < best_ns) {
+            best_ns = window.ns_per_operation;
+        }
+    }
+    return rcl_delay_rate(best_ns);
+}
+
+/* One rate for each line of the plan. */
+static void find_rates(bench_run *bench, const rcl_registry *registry)
+{
+    double rate_per_s = 0;
+    const rcl_cell *before = NULL;
+    for (size_t i = 0; i < bench->plan.count && !interrupted; i++) {
+        rcl_cell *cell = &bench->plan.cells[i];
+        char error[1024] = "";
+        if (!cell->workload->delays) {
+            continue;
+        }
+        if (before == NULL || before->line != cell->line) {
+            rcl_progress_show(&bench->progress, 0, 1, "finding the rate of releases");
+            rate_per_s = find_rate(bench, registry, cell, error, sizeof error);
+        }
+        before = cell;
+        cell->rate_per_s = rate_per_s;
+        if (rate_per_s == 0 && !interrupted) {
+            note_failure(bench, cell, error[0] != '\0' ? error : "no rate was found");
+        }
+    }
+    rcl_worker_stop(&bench->delay_worker);
+}
+
+/* As run_turn. One schedule for all cells of a launch. */
+static bool run_delay_turn(bench_run *bench, rcl_cell *cell, unsigned launch)
+{
+    char error[1024] = "";
+    rcl_window window;
+    rcl_cell_delay result = {.launch = launch};
+    switch (ask_delay(bench, cell, delay_releases(bench, cell), cell->rate_per_s,
+                      bench->options->seed + launch, &result.delay, &window, error, sizeof error)) {
+    case RCL_ANSWER_MEASURED:
+        break;
+    case RCL_ANSWER_REFUSED:
+    case RCL_ANSWER_DIED:
+        note_failure(bench, cell, error);
+        return true;
+    case RCL_ANSWER_INTERRUPTED:
+        return false;
+    }
+    bench->done += turn_seconds(bench, cell);
+    result.flagged = rcl_is_flagged(&window);
+    if (!rcl_cell_add_delay(cell, &result)) {
+        rcl_progress_end(&bench->progress);
+        complain(bench, "out of memory");
+        return false;
+    }
+    bench->delay_runs++;
+    return true;
+}
+
+/* ---- A launch ---- */
 
 /* Runs one repetition and records it. False: the whole run cannot go on. */
 static bool run_turn(bench_run *bench, const bench_turn *turn, unsigned launch, unsigned sequence,
@@ -331,10 +473,14 @@ static bool run_launch(bench_run *bench, unsigned launch, uint64_t *random)
         snprintf(what, sizeof what, "launch %u of %u  %s  %s", launch + 1, bench->options->launches,
                  turns[i].cell->impl->name, label);
         rcl_progress_show(&bench->progress, bench->done, bench->whole, what);
-        going = run_turn(bench, &turns[i], launch, (unsigned)i, rcl_random(random) | 1);
+        uint64_t seed = rcl_random(random) | 1;
+        going = turns[i].cell->workload->delays
+                    ? run_delay_turn(bench, turns[i].cell, launch)
+                    : run_turn(bench, &turns[i], launch, (unsigned)i, seed);
     }
     free(turns);
     rcl_worker_stop(&bench->worker);
+    rcl_worker_stop(&bench->delay_worker);
     return going;
 }
 
@@ -383,6 +529,11 @@ static bool write_results(bench_run *bench)
     }
     bool written = rcl_record_summary(summary, &bench->plan);
     written = fclose(summary) == 0 && written;
+    FILE *delay = bench->delay_runs > 0 ? open_in(bench, "delay.csv") : NULL;
+    if (bench->delay_runs > 0) {
+        written = delay != NULL && rcl_record_delay(delay, &bench->plan) && written;
+        written = (delay == NULL || fclose(delay) == 0) && written;
+    }
     rcl_run_facts facts = {
         .command_line = options->command_line,
         .seed = options->seed,
@@ -402,7 +553,7 @@ static bool write_results(bench_run *bench)
         return false;
     }
     if (!written) {
-        complain(bench, "cannot write summary.csv in %s", bench->folder);
+        complain(bench, "cannot write summary.csv or delay.csv in %s", bench->folder);
     }
     return written;
 }
@@ -437,7 +588,7 @@ static bool draw_plots(const bench_run *bench)
 }
 
 /* Everything from the first measurement to the last plot. The folder is there. */
-static int run_all(bench_run *bench)
+static int run_all(bench_run *bench, const rcl_registry *registry)
 {
     const rcl_bench_options *options = bench->options;
     bench->raw = open_in(bench, "raw.csv");
@@ -446,12 +597,16 @@ static int run_all(bench_run *bench)
     }
     uint64_t random = options->seed;
     bool going = run_space(bench);
+    if (going) {
+        find_rates(bench, registry);
+    }
     for (unsigned launch = 0; going && !interrupted && launch < options->launches; launch++) {
         going = run_launch(bench, launch, &random);
     }
     rcl_worker_stop(&bench->worker);
+    rcl_worker_stop(&bench->delay_worker);
     rcl_progress_end(&bench->progress);
-    if (bench->rows == 0) {
+    if (bench->rows + bench->delay_runs == 0) {
         complain(bench, "nothing was measured; nothing is kept");
         return interrupted ? RCL_EXIT_INTERRUPTED : RCL_EXIT_FAILED;
     }
@@ -460,8 +615,9 @@ static int run_all(bench_run *bench)
     }
     bool drawn = !options->plots || interrupted || draw_plots(bench);
     point_latest(bench);
-    printf("%llu rows of %zu cells in %s%s\n", (unsigned long long)bench->rows, bench->plan.count,
-           bench->folder, options->plots && drawn && !interrupted ? "; plots in its plots/" : "");
+    printf("%" PRIu64 " rows of %zu cells in %s%s\n", bench->rows + bench->delay_runs,
+           bench->plan.count, bench->folder,
+           options->plots && drawn && !interrupted ? "; plots in its plots/" : "");
     if (interrupted) {
         printf("Interrupted: the finished rows are kept. make plots OUT=%s draws them.\n",
                bench->folder);
@@ -506,11 +662,11 @@ int rcl_bench(const rcl_registry *registry, const rcl_bench_options *options)
         signal(SIGPIPE, SIG_IGN);
         plan_time(&bench);
         rcl_progress_start(&bench.progress);
-        status = run_all(&bench);
+        status = run_all(&bench, registry);
         if (bench.raw != NULL) {
             fclose(bench.raw);
         }
-        if (bench.rows == 0) {
+        if (bench.rows + bench.delay_runs == 0) {
             remove_empty_run(&bench);
         }
     }

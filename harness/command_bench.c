@@ -12,7 +12,7 @@ static const char help[] =
     "\n"
     "Runs every chosen workload over every chosen implementation, in random order, in several\n"
     "launches of the program; prints a table and writes raw.csv, summary.csv, space.csv,\n"
-    "machine.json, table.txt and plots/ into a folder of its own.\n"
+    "delay.csv, machine.json, table.txt and plots/ into a folder of its own.\n"
     "\n"
     "  --quick               coarser, 45 seconds: one and all processors, libc only, 3 launches\n"
     "  --impl LIST           implementations, separated by commas (default: all; see rclab list)\n"
@@ -20,7 +20,8 @@ static const char help[] =
     "  --threads LIST        numbers of threads (default: 1, 2, 4 ... and all processors)\n"
     "  --allocator NAME      libc, jemalloc or both (default: both)\n"
     "  --out DIR             where to write (default: results/<date and time>)\n"
-    "  --seconds N           how long the whole run may take, roughly (default: 165)\n"
+    "  --seconds N           how long the whole run may take, roughly (default: 180)\n"
+    "  --repetition-ms N     how long a repetition lasts at least (default: what --seconds leaves)\n"
     "  --launches N          process launches; the interval is taken over them (default: 6)\n"
     "  --repetitions N       repetitions of a cell in each launch (default: 2)\n"
     "  --seed N              order of the run and random numbers of the workloads\n"
@@ -41,6 +42,7 @@ enum option_name {
     OPTION_ALLOCATOR,
     OPTION_OUT,
     OPTION_SECONDS,
+    OPTION_REPETITION_MS,
     OPTION_LAUNCHES,
     OPTION_REPETITIONS,
     OPTION_SEED,
@@ -56,6 +58,7 @@ static const struct option long_options[] = {
     {"allocator", required_argument, NULL, OPTION_ALLOCATOR},
     {"out", required_argument, NULL, OPTION_OUT},
     {"seconds", required_argument, NULL, OPTION_SECONDS},
+    {"repetition-ms", required_argument, NULL, OPTION_REPETITION_MS},
     {"launches", required_argument, NULL, OPTION_LAUNCHES},
     {"repetitions", required_argument, NULL, OPTION_REPETITIONS},
     {"seed", required_argument, NULL, OPTION_SEED},
@@ -65,13 +68,14 @@ static const struct option long_options[] = {
 };
 
 /* What a default and a quick run take, in seconds, launches and repetitions. */
-enum { DEFAULT_SECONDS = 165, DEFAULT_LAUNCHES = 6, DEFAULT_REPETITIONS = 2 };
-enum { QUICK_SECONDS = 35, QUICK_LAUNCHES = 3, QUICK_REPETITIONS = 2 };
+enum { DEFAULT_SECONDS = 180, DEFAULT_LAUNCHES = 6, DEFAULT_REPETITIONS = 2 };
+enum { QUICK_SECONDS = 38, QUICK_LAUNCHES = 3, QUICK_REPETITIONS = 2 };
 
 int rcl_command_bench(const rcl_registry *registry, int argc, char **argv)
 {
     static char command_line[2048];
     uint64_t seconds = 0;
+    uint64_t repetition_ms = 0;
     uint64_t launches = 0;
     uint64_t repetitions = 0;
     rcl_bench_options options = {
@@ -108,6 +112,9 @@ int rcl_command_bench(const rcl_registry *registry, int argc, char **argv)
         case OPTION_SECONDS:
             good = rcl_parse_number("bench", "--seconds", optarg, 1, 86400, &seconds);
             break;
+        case OPTION_REPETITION_MS:
+            good = rcl_parse_number("bench", "--repetition-ms", optarg, 1, 10000, &repetition_ms);
+            break;
         case OPTION_LAUNCHES:
             good = rcl_parse_number("bench", "--launches", optarg, 1, 1000, &launches);
             break;
@@ -138,6 +145,7 @@ int rcl_command_bench(const rcl_registry *registry, int argc, char **argv)
     }
     bool quick = options.selection.quick;
     options.seconds = (double)(seconds != 0 ? seconds : quick ? QUICK_SECONDS : DEFAULT_SECONDS);
+    options.repetition_ms = (unsigned)repetition_ms;
     options.launches = (unsigned)(launches != 0 ? launches
                                   : quick       ? QUICK_LAUNCHES
                                                 : DEFAULT_LAUNCHES);

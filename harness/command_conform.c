@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -13,6 +12,7 @@
 #include "conform.h"
 #include "conform_print.h"
 #include "conform_verdict.h"
+#include "subject.h"
 #include "team.h"
 
 static const char help[] =
@@ -114,66 +114,16 @@ static void on_interrupt(int signal_number)
 
 /* ---- Reading the request ---- */
 
-/* As CMake names an implementation from elsewhere: its folder if the file is rc.h, else the file. */
-static void name_of_path(const rcl_registry *registry, const char *path, char *name, size_t size)
-{
-    const char *file = strrchr(path, '/') + 1;
-    const char *start = file;
-    size_t length = strcspn(file, ".");
-    if (length == 2 && strncmp(file, "rc", 2) == 0 && file - path > 1) {
-        start = file - 1;
-        while (start > path && start[-1] != '/') {
-            start--;
-        }
-        length = (size_t)(file - 1 - start);
-    }
-    snprintf(name, size - 8, "%s%.*s", isdigit((unsigned char)*start) ? "_" : "", (int)length,
-             start);
-    for (char *c = name; *c != '\0'; c++) {
-        *c = isalnum((unsigned char)*c) ? *c : '_';
-    }
-    for (unsigned i = 0; i < registry->impl_count; i++) {
-        if (strcmp(registry->impls[i]->name, name) == 0) {
-            memcpy(name + strlen(name), "_yours", sizeof "_yours");
-            return;
-        }
-    }
-}
-
 /* False, with a message, if there is no such implementation. */
 static bool find_subject(const rcl_registry *registry, const char *given, subject *found)
 {
-    char path[RCL_PATH_BYTES];
+    rcl_subject named;
     found->given = given;
-    for (unsigned i = 0; i < registry->impl_count; i++) {
-        if (strcmp(registry->impls[i]->name, given) == 0) {
-            snprintf(found->name, sizeof found->name, "%s", given);
-            snprintf(found->header, sizeof found->header, "%s", registry->impls[i]->header);
-            return true;
-        }
-    }
-    if (strchr(given, '/') == NULL && strchr(given, '.') == NULL) {
-        fprintf(stderr, "rclab conform: there is no implementation '%s'; there are:", given);
-        for (unsigned i = 0; i < registry->impl_count; i++) {
-            fprintf(stderr, "%s %s", i > 0 ? "," : "", registry->impls[i]->name);
-        }
-        fputs("; or give the path of an rc.h\n", stderr);
+    if (!rcl_subject_find(registry, "conform", given, &named)) {
         return false;
     }
-    if (!rcl_battery_header_path(given, path, sizeof path)) {
-        fprintf(stderr, "rclab conform: there is no file %s; give the path of an rc.h\n", given);
-        return false;
-    }
-    snprintf(found->header, sizeof found->header, "%s", path);
-    for (unsigned i = 0; i < registry->impl_count; i++) {
-        char shipped[RCL_PATH_BYTES];
-        if (rcl_battery_header_path(registry->impls[i]->header, shipped, sizeof shipped) &&
-            strcmp(shipped, path) == 0) {
-            snprintf(found->name, sizeof found->name, "%s", registry->impls[i]->name);
-            return true;
-        }
-    }
-    name_of_path(registry, path, found->name, sizeof found->name);
+    memcpy(found->name, named.name, sizeof found->name);
+    memcpy(found->header, named.header, sizeof found->header);
     return true;
 }
 

@@ -14,8 +14,10 @@
 
 /* Requests: run implementation workload variant threads sharing allocator operations seconds seed input
  *           space implementation allocator
+ *           delay implementation workload variant allocator releases rate seed
  * Answers:  ok operations-of-each-thread operations ns elapsed utilisation switches steal pinned
  *           ok and the members of rcl_space, in order
+ *           ok and the members of rcl_delay, in order, ns utilisation steal
  *           no why */
 enum { LINE_BYTES = 8192 };
 
@@ -206,6 +208,31 @@ bool rcl_worker_space(rcl_worker *worker, const rcl_cell *cell, double timeout_s
     return true;
 }
 
+rcl_answer rcl_worker_delay(rcl_worker *worker, const rcl_cell *cell, uint64_t releases,
+                            double rate_per_s, uint64_t seed, double timeout_seconds,
+                            const volatile sig_atomic_t *stop, rcl_delay *delay, rcl_window *window,
+                            char *error, size_t error_size)
+{
+    char line[LINE_BYTES];
+    int length = snprintf(line, sizeof line, "delay %s %s %s %s %" PRIu64 " %.9g %" PRIu64 "\n",
+                          cell->impl->name, cell->workload->name, cell->asked_variant,
+                          rcl_allocator_name(cell->allocator), releases, rate_per_s, seed);
+    rcl_answer answer =
+        ask(worker, line, sizeof line, length, timeout_seconds, stop, error, error_size);
+    if (answer != RCL_ANSWER_MEASURED) {
+        return answer;
+    }
+    *window = (rcl_window){.operations = releases};
+    if (sscanf(line, "ok %" SCNu64 " %" SCNu64 " %lf %lf %lf %lf %lf %lf %lf %lf", &delay->releases,
+               &delay->kept, &delay->busy, &delay->p50_ns, &delay->p99_ns, &delay->p999_ns,
+               &delay->max_ns, &window->ns_per_operation, &window->utilisation,
+               &window->steal_percent) != 10) {
+        snprintf(error, error_size, "the answer cannot be read: %s", line);
+        return RCL_ANSWER_REFUSED;
+    }
+    return RCL_ANSWER_MEASURED;
+}
+
 /* ---- The worker's side ---- */
 
 typedef struct repetition {
@@ -313,13 +340,47 @@ static void answer_space(const rcl_registry *registry, const char *line)
            space.taken_bytes_per_tensor, space.gigabytes_400m_tensors);
 }
 
+static void answer_delay(const rcl_registry *registry, const char *line)
+{
+    char impl[64];
+    char workload[64];
+    char variant[64];
+    char allocator[16];
+    char error[512];
+    double rate_per_s = 0;
+    rcl_run run = {.threads = 1, .sharing = RCL_PRIVATE};
+    rcl_delay delay;
+    rcl_window window;
+    if (sscanf(line, "%63s %63s %63s %15s %" SCNu64 " %lf %" SCNu64, impl, workload, variant,
+               allocator, &run.operations, &rate_per_s, &run.seed) != 7 ||
+        !find_cell(registry, impl, workload, variant, &run) || !run.workload->delays ||
+        !rcl_allocator_parse(allocator, &run.allocator)) {
+        printf("no the worker cannot read the request: %s\n", line);
+        return;
+    }
+    if (!rcl_memory_is_followed()) {
+        rcl_memory_follow(rcl_now_ns);
+    }
+    if (!rcl_delay_measure(&run, rate_per_s, &delay, &window, error, sizeof error)) {
+        printf("no %s\n", error);
+        return;
+    }
+    printf("ok %" PRIu64 " %" PRIu64 " %.6g %.9g %.9g %.9g %.9g %.9g %.6g %.6g\n", delay.releases,
+           delay.kept, delay.busy, delay.p50_ns, delay.p99_ns, delay.p999_ns, delay.max_ns,
+           window.ns_per_operation, window.utilisation, window.steal_percent);
+}
+
 int rcl_worker_main(const rcl_registry *registry)
 {
     char line[LINE_BYTES];
     rcl_team_start();
     while (fgets(line, sizeof line, stdin) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "run ", 4) == 0) {
+        if (strncmp(line, "delay ", 6) == 0) {
+            answer_delay(registry, line + 6);
+        } else if (rcl_memory_is_followed()) {
+            printf("no this worker follows blocks, and times nothing: %s\n", line);
+        } else if (strncmp(line, "run ", 4) == 0) {
             answer_run(registry, line + 4);
         } else {
             answer_space(registry, strncmp(line, "space ", 6) == 0 ? line + 6 : line);

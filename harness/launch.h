@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "delay.h"
 #include "plan.h"
 #include "space.h"
 #include "team.h"
@@ -53,6 +54,13 @@ rcl_answer rcl_worker_run(rcl_worker *worker, const rcl_request *request, double
 bool rcl_worker_space(rcl_worker *worker, const rcl_cell *cell, double timeout_seconds,
                       const volatile sig_atomic_t *stop, rcl_space *space, char *error,
                       size_t error_size);
+
+/* Has it measure delays (delay.h): `releases` of them at rate_per_s; 0: without waits, to find the rate.
+ * From the first such request on that worker takes no others. On MEASURED fills *delay and *window. */
+rcl_answer rcl_worker_delay(rcl_worker *worker, const rcl_cell *cell, uint64_t releases,
+                            double rate_per_s, uint64_t seed, double timeout_seconds,
+                            const volatile sig_atomic_t *stop, rcl_delay *delay, rcl_window *window,
+                            char *error, size_t error_size);
 
 /* Ends it, kindly or not. Idempotent. */
 void rcl_worker_stop(rcl_worker *worker);

@@ -30,7 +30,9 @@ static rcl_memory_mode direct_mode(rcl_allocator allocator)
 void rcl_memory_use(rcl_allocator allocator)
 {
     selected = allocator;
-    rcl_memory_current_mode = direct_mode(allocator);
+    if (!rcl_memory_is_followed()) {
+        rcl_memory_current_mode = direct_mode(allocator);
+    }
     rcl_memory_refuse(0);
 }
 
@@ -173,12 +175,73 @@ static void arena_free(rcl_memory_arena *arena, size_t size)
     atomic_fetch_sub_explicit(&arena->live_bytes, size, memory_order_relaxed);
 }
 
+/* ---- Following ---- */
+
+/* In front of every followed block; keeps its alignment. */
+typedef struct followed_head {
+    _Alignas(max_align_t) rcl_memory_group *group; /* or NULL */
+} followed_head;
+
+static uint64_t (*follow_clock)(void);
+static rcl_memory_group *named_group;
+
+bool rcl_memory_is_followed(void)
+{
+    return rcl_memory_current_mode == RCL_MEMORY_FOLLOWED;
+}
+
+void rcl_memory_follow(uint64_t (*clock)(void))
+{
+    follow_clock = clock;
+    named_group = NULL;
+    rcl_memory_current_mode = clock != NULL ? RCL_MEMORY_FOLLOWED : direct_mode(selected);
+}
+
+void rcl_memory_name_group(rcl_memory_group *group)
+{
+    named_group = group;
+}
+
+static void *followed_alloc(size_t size)
+{
+    if (size > SIZE_MAX / 2) {
+        return NULL;
+    }
+    const size_t whole = sizeof(followed_head) + size;
+    followed_head *head = selected == RCL_ALLOCATOR_LIBC ? malloc(whole) : je_malloc(whole);
+    if (head == NULL) {
+        return NULL;
+    }
+    head->group = named_group;
+    if (head->group != NULL) {
+        head->group->live_blocks++;
+    }
+    return head + 1;
+}
+
+static void followed_free(void *block)
+{
+    followed_head *head = (followed_head *)block - 1;
+    rcl_memory_group *group = head->group;
+    if (selected == RCL_ALLOCATOR_LIBC) {
+        free(head);
+    } else {
+        je_free(head);
+    }
+    if (group != NULL && --group->live_blocks == 0) {
+        group->freed_at = follow_clock();
+    }
+}
+
 /* ---- The slow path ---- */
 
 void *rcl_memory_alloc_slow(size_t size)
 {
     if (rcl_memory_current_mode == RCL_MEMORY_ARENA) {
         return arena_alloc(entered, size);
+    }
+    if (rcl_memory_current_mode == RCL_MEMORY_FOLLOWED) {
+        return followed_alloc(size);
     }
     if (refused_now()) {
         return NULL;
@@ -200,6 +263,10 @@ void rcl_memory_free_slow(void *block, size_t size)
     }
     if (rcl_memory_current_mode == RCL_MEMORY_ARENA) {
         arena_free(entered, size);
+        return;
+    }
+    if (rcl_memory_current_mode == RCL_MEMORY_FOLLOWED) {
+        followed_free(block);
         return;
     }
     atomic_fetch_sub_explicit(&counted.live_blocks, 1, memory_order_relaxed);

@@ -48,6 +48,25 @@ void rcl_memory_refuse(uint64_t k);
  * block that a thread has freed into its cache (up to 1,032 bytes) for one in use. */
 uint64_t rcl_memory_taken_bytes(void);
 
+/* ---- Following: when did the last block of a group go back? ---- */
+
+/* The blocks that were asked for while the group was named. Zeroed by its owner before it is named, and
+ * there until they are all back. */
+typedef struct rcl_memory_group {
+    uint64_t live_blocks;
+    uint64_t freed_at; /* by the clock, once the last of them was back; 0: not yet */
+} rcl_memory_group;
+
+/* From now on every block remembers its group, in 16 bytes in front of it, so none from before may be
+ * freed; and none from now on after rcl_memory_follow(NULL), which ends it. Best for a whole process: a
+ * strategy may keep blocks of its own. Selecting an allocator does not end it; no counting meanwhile. Not
+ * for more than one thread. `clock` is read when a group has no block left; any unit. */
+void rcl_memory_follow(uint64_t (*clock)(void));
+bool rcl_memory_is_followed(void);
+
+/* Names the group of the blocks to come; NULL: they belong to none. */
+void rcl_memory_name_group(rcl_memory_group *group);
+
 /* ---- A shared arena: memory that forked processes see at one address ---- */
 
 /* One shared mapping. Blocks are cut off its beginning one after the other and never used again: for a
@@ -81,7 +100,8 @@ typedef enum rcl_memory_mode {
     RCL_MEMORY_LIBC,
     RCL_MEMORY_JEMALLOC,
     RCL_MEMORY_COUNTED, /* either, through the slow path */
-    RCL_MEMORY_ARENA    /* a shared arena, through the slow path */
+    RCL_MEMORY_ARENA,   /* a shared arena, through the slow path */
+    RCL_MEMORY_FOLLOWED /* either, with the block's group in front, through the slow path */
 } rcl_memory_mode;
 
 extern rcl_memory_mode rcl_memory_current_mode;

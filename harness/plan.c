@@ -410,6 +410,7 @@ void rcl_plan_free(rcl_plan *plan)
     for (size_t i = 0; i < plan->count; i++) {
         free(plan->cells[i].samples);
         free(plan->cells[i].sample_flagged);
+        free(plan->cells[i].delays);
     }
     free(plan->cells);
     *plan = (rcl_plan){0};
@@ -434,6 +435,17 @@ bool rcl_cell_add(rcl_cell *cell, unsigned launch, double ns, bool flagged)
     cell->samples[cell->count] = (rcl_sample){launch, ns};
     cell->sample_flagged[cell->count] = flagged;
     cell->count++;
+    return true;
+}
+
+bool rcl_cell_add_delay(rcl_cell *cell, const rcl_cell_delay *delay)
+{
+    rcl_cell_delay *delays = realloc(cell->delays, (cell->delay_count + 1) * sizeof *delays);
+    if (delays == NULL) {
+        return false;
+    }
+    delays[cell->delay_count++] = *delay;
+    cell->delays = delays;
     return true;
 }
 

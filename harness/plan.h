@@ -6,9 +6,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "delay.h"
 #include "memory.h"
 #include "registry.h"
 #include "stats.h"
+
+/* What one launch says of a cell whose workload measures delays. */
+typedef struct rcl_cell_delay {
+    unsigned launch;
+    bool flagged;
+    rcl_delay delay;
+} rcl_cell_delay;
 
 typedef struct rcl_cell {
     const rcl_impl *impl;
@@ -29,6 +37,9 @@ typedef struct rcl_cell {
     rcl_sample *samples; /* `count` of them, room for `room` */
     bool *sample_flagged;
     size_t count, room;
+    double rate_per_s; /* of the schedule; these three only where the workload measures delays */
+    rcl_cell_delay *delays; /* `delay_count` of them */
+    size_t delay_count;
     const char *failure; /* static text: why the cell was given up; or NULL */
 } rcl_cell;
 
@@ -71,6 +82,9 @@ void rcl_plan_free(rcl_plan *plan);
 
 /* Keeps one repetition's figure. False if memory was refused. */
 bool rcl_cell_add(rcl_cell *cell, unsigned launch, double ns, bool flagged);
+
+/* Keeps what one launch says of a cell's delays. False if memory was refused. */
+bool rcl_cell_add_delay(rcl_cell *cell, const rcl_cell_delay *delay);
 
 /* True if the implementation can run the workload's variant with these threads and this sharing. */
 bool rcl_can_run(const rcl_impl *impl, const rcl_workload *workload, const rcl_variant *variant,

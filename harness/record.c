@@ -1,6 +1,7 @@
 #include "record.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,100 @@ bool rcl_record_summary(FILE *file, const rcl_plan *plan)
     }
     for (size_t i = 0; i < plan->count; i++) {
         if (plan->cells[i].count > 0 && !record_summary_row(file, plan, &plan->cells[i])) {
+            return false;
+        }
+    }
+    return fflush(file) == 0;
+}
+
+/* With fewer launches the interval is their range: Student's t has no place among tails. */
+enum { DELAY_INTERVAL_LAUNCHES = 6 };
+
+/* The median over launches of the percentile that stands `offset` bytes into an rcl_delay. Flagged
+ * launches are left out if there is any other. */
+static bool summarise_percentile(const rcl_cell *cell, bool flagged_too, size_t offset,
+                                 rcl_sample *room, rcl_summary *summary)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < cell->delay_count; i++) {
+        const rcl_cell_delay *one = &cell->delays[i];
+        if (one->flagged && !flagged_too) {
+            continue;
+        }
+        memcpy(&room[count].value, (const char *)&one->delay + offset, sizeof room[count].value);
+        room[count++].launch = one->launch;
+    }
+    if (!rcl_summarise(room, count, summary)) {
+        return false;
+    }
+    if (count < DELAY_INTERVAL_LAUNCHES) {
+        summary->low = summary->high = count > 0 ? room[0].value : 0;
+        for (size_t i = 1; i < count; i++) {
+            summary->low = fmin(summary->low, room[i].value);
+            summary->high = fmax(summary->high, room[i].value);
+        }
+    }
+    return true;
+}
+
+bool rcl_cell_delay_summary(const rcl_cell *cell, rcl_delay_summary *summary)
+{
+    *summary = (rcl_delay_summary){.launches = (unsigned)cell->delay_count};
+    for (size_t i = 0; i < cell->delay_count; i++) {
+        const rcl_cell_delay *one = &cell->delays[i];
+        summary->flagged += one->flagged ? 1 : 0;
+        summary->saturated += one->delay.busy >= RCL_DELAY_BUSY_MAX ? 1 : 0;
+        summary->releases += one->delay.releases;
+        summary->kept += one->delay.kept;
+    }
+    const bool flagged_too = summary->flagged == summary->launches;
+    for (size_t i = 0; i < cell->delay_count; i++) {
+        const rcl_cell_delay *one = &cell->delays[i];
+        if (flagged_too || !one->flagged) {
+            summary->max_ns = fmax(summary->max_ns, one->delay.max_ns);
+        }
+    }
+    summary->known =
+        summary->launches > 0 && summary->kept == 0 && summary->saturated * 2 <= summary->launches;
+    if (!summary->known) {
+        return true;
+    }
+    rcl_sample *room = malloc(cell->delay_count * sizeof *room);
+    bool done =
+        room != NULL &&
+        summarise_percentile(cell, flagged_too, offsetof(rcl_delay, p50_ns), room, &summary->p50) &&
+        summarise_percentile(cell, flagged_too, offsetof(rcl_delay, p99_ns), room, &summary->p99) &&
+        summarise_percentile(cell, flagged_too, offsetof(rcl_delay, p999_ns), room, &summary->p999);
+    free(room);
+    return done;
+}
+
+static bool record_delay_row(FILE *file, const rcl_cell *cell)
+{
+    rcl_delay_summary summary;
+    char figures[128] = ",,,";
+    if (!rcl_cell_delay_summary(cell, &summary)) {
+        return false;
+    }
+    if (summary.known) {
+        snprintf(figures, sizeof figures, "%.1f,%.1f,%.1f,%.1f", summary.p50.median,
+                 summary.p99.median, summary.p999.median, summary.max_ns);
+    }
+    return fprintf(file, "%d,%s,%s,%s,%s,%u,%" PRIu64 ",%.0f,%s,%u\n", RCL_SCHEMA, cell->impl->name,
+                   cell->workload->name, cell->variant->name, rcl_allocator_name(cell->allocator),
+                   summary.launches, summary.releases, cell->rate_per_s, figures,
+                   summary.flagged) >= 0;
+}
+
+bool rcl_record_delay(FILE *file, const rcl_plan *plan)
+{
+    if (fputs("schema,impl,workload,variant,allocator,launches,releases,rate_per_s,p50_ns,p99_ns,"
+              "p999_ns,max_ns,flagged\n",
+              file) < 0) {
+        return false;
+    }
+    for (size_t i = 0; i < plan->count; i++) {
+        if (plan->cells[i].delay_count > 0 && !record_delay_row(file, &plan->cells[i])) {
             return false;
         }
     }

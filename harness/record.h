@@ -45,6 +45,24 @@ const rcl_cell *rcl_null_cell(const rcl_plan *plan, const rcl_cell *cell);
 
 bool rcl_record_summary(FILE *file, const rcl_plan *plan);
 
+/* What a cell's launches say of its delays. */
+typedef struct rcl_delay_summary {
+    unsigned launches, flagged;
+    unsigned saturated; /* launches in which the strategy did not keep up */
+    uint64_t releases, kept;
+    bool known; /* it kept up in most launches, and all memory came back */
+    /* Of the launches' percentiles and the greatest of all, ns; zeros unless known. Flagged launches are
+     * left out if there is any other. */
+    rcl_summary p50, p99, p999;
+    double max_ns;
+} rcl_delay_summary;
+
+/* False if memory was refused. */
+bool rcl_cell_delay_summary(const rcl_cell *cell, rcl_delay_summary *summary);
+
+/* The rows of all cells that measure delays and have any. */
+bool rcl_record_delay(FILE *file, const rcl_plan *plan);
+
 bool rcl_record_space_header(FILE *file);
 bool rcl_record_space(FILE *file, const char *impl, const char *allocator, const rcl_space *space);
 

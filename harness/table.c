@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_statistics_double.h>
+
 #include "record.h"
 
 enum { LABEL_COLUMNS = 43, CELL_COLUMNS = 11, MAX_COLUMNS = 64, HEAD_LINES = 3 };
@@ -223,14 +225,19 @@ static void print_ratios(FILE *out, const table_view *table)
     }
     char title[96];
     snprintf(title, sizeof title, "time over %s's, geometric mean", base->name);
-    print_head(out, table, title);
+    bool any = false;
     const char *group = "floor";
     for (size_t i = 0; i < table->plan->count; i++) {
         if (strcmp(table->plan->cells[i].group, group) == 0 ||
-            strcmp(table->plan->cells[i].group, "floor") == 0) {
+            strcmp(table->plan->cells[i].group, "floor") == 0 ||
+            table->plan->cells[i].workload->delays) {
             continue;
         }
         group = table->plan->cells[i].group;
+        if (!any) {
+            print_head(out, table, title);
+            any = true;
+        }
         fprintf(out, "%-*s", LABEL_COLUMNS, group);
         for (unsigned c = 0; c < table->column_count; c++) {
             double ratio = group_ratio(table, group, table->columns[c], base);
@@ -243,6 +250,153 @@ static void print_ratios(FILE *out, const table_view *table)
         }
         fputc('\n', out);
     }
+}
+
+/* ---- Delays ---- */
+
+/* False if all cells measure delays. */
+static bool times_something(const rcl_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        if (!plan->cells[i].workload->delays) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What looking at the clock takes: the median of many looks. 0 if memory was refused. */
+static double clock_cost_ns(void)
+{
+    enum { LOOKS = 1001, EACH = 16 };
+    double *costs = malloc(LOOKS * sizeof *costs);
+    if (costs == NULL) {
+        return 0;
+    }
+    for (unsigned i = 0; i < LOOKS; i++) {
+        uint64_t start_ns = rcl_now_ns();
+        uint64_t end_ns = start_ns;
+        for (unsigned look = 0; look < EACH; look++) {
+            end_ns = rcl_now_ns();
+        }
+        costs[i] = (double)(end_ns - start_ns) / EACH;
+    }
+    double median = gsl_stats_median(costs, 1, LOOKS);
+    free(costs);
+    return median;
+}
+
+/* The percentiles that the table has; the others stand in delay.csv. */
+typedef enum delay_row { DELAY_P50, DELAY_P999, DELAY_ROWS } delay_row;
+
+static const rcl_summary *delay_of_row(const rcl_delay_summary *summary, delay_row row)
+{
+    return row == DELAY_P50 ? &summary->p50 : &summary->p999;
+}
+
+/* The ranked cell with the lowest delay among `count` of one line; `count` if there is none. */
+static size_t best_delay(const rcl_cell *cells, const rcl_delay_summary *summaries, size_t count,
+                         delay_row row)
+{
+    size_t best = count;
+    for (size_t i = 0; i < count; i++) {
+        if (summaries[i].known && rcl_ranked(&cells[i]) &&
+            (best == count || delay_of_row(&summaries[i], row)->median <
+                                  delay_of_row(&summaries[best], row)->median)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void print_delay_figure(FILE *out, const table_view *table, unsigned column,
+                               const rcl_cell *cell, const rcl_delay_summary *summary,
+                               delay_row row, const rcl_summary *best)
+{
+    if (summary->launches == 0) {
+        fprintf(out, "%*s", CELL_COLUMNS, "- ");
+    } else if (!summary->known) {
+        fprintf(out, "%*s", CELL_COLUMNS, summary->kept > 0 ? "kept " : "saturated ");
+    } else {
+        const rcl_summary *figure = delay_of_row(summary, row);
+        print_figure(out, figure->median,
+                     strcmp(table->conformance[column], "fail") == 0                 ? "!"
+                     : summary->flagged * 2 > summary->launches                      ? "~"
+                     : best != NULL && rcl_ranked(cell) && figure->low <= best->high ? "*"
+                                                                                     : " ");
+    }
+}
+
+/* One question with one allocator: `count` cells from `cells` on. Sets *unknown if one of them has no
+ * delays. */
+static bool print_delay_line(FILE *out, const table_view *table, const rcl_cell *cells,
+                             size_t count, bool *unknown)
+{
+    static const char *const names[DELAY_ROWS] = {"50 %", "99.9 %"};
+    rcl_delay_summary *summaries = calloc(count, sizeof *summaries);
+    bool summed = summaries != NULL;
+    for (size_t i = 0; summed && i < count; i++) {
+        summed = rcl_cell_delay_summary(&cells[i], &summaries[i]);
+        *unknown = *unknown || (summed && summaries[i].launches > 0 && !summaries[i].known);
+    }
+    for (unsigned row = 0; summed && row < DELAY_ROWS; row++) {
+        char label[160];
+        bool one = cells->variant->name[0] == '-';
+        snprintf(label, sizeof label, "%s%s%s, %s, %s", cells->workload->name, one ? "" : " ",
+                 one ? "" : cells->variant->name, rcl_allocator_name(cells->allocator), names[row]);
+        fprintf(out, "%-*s", LABEL_COLUMNS, label);
+        size_t best = best_delay(cells, summaries, count, (delay_row)row);
+        for (unsigned c = 0; c < table->column_count; c++) {
+            size_t i = 0;
+            while (i < count && cells[i].impl != table->columns[c]) {
+                i++;
+            }
+            rcl_delay_summary none = {0};
+            print_delay_figure(out, table, c, i < count ? &cells[i] : NULL,
+                               i < count ? &summaries[i] : &none, (delay_row)row,
+                               best < count ? delay_of_row(&summaries[best], (delay_row)row)
+                                            : NULL);
+        }
+        fputc('\n', out);
+    }
+    free(summaries);
+    return summed;
+}
+
+static bool print_delays(FILE *out, const table_view *table)
+{
+    bool any = false;
+    bool unknown = false;
+    for (size_t i = 0, count = 0; i < table->plan->count; i += count) {
+        const rcl_cell *cells = &table->plan->cells[i];
+        for (count = 1; i + count < table->plan->count && cells[count].line == cells->line;) {
+            count++;
+        }
+        if (!cells->workload->delays) {
+            continue;
+        }
+        if (!any) {
+            fprintf(
+                out,
+                "%sNanoseconds from the scheduled last release to the return of the memory: "
+                "half of the releases, and\n99.9 %% of them, were not later. One thread, the "
+                "same schedule for all, by which packed64 is busy\nfor %.0f %% of the time. A "
+                "look at the clock, %.0f ns, is in it once or twice. The rest is in delay.csv.\n\n",
+                times_something(table->plan) ? "\n" : "", 100 * RCL_DELAY_LOAD, clock_cost_ns());
+            print_head(out, table, "reclamation");
+            any = true;
+        }
+        if (!print_delay_line(out, table, cells, count, &unknown)) {
+            return false;
+        }
+    }
+    if (unknown) {
+        fputs(
+            "\nsaturated: did not keep up with the schedule.  kept: memory was left after the last "
+            "rc_quiesce.\n",
+            out);
+    }
+    return true;
 }
 
 /* "label: a, b": the implementations of which the battery says this; nothing if there are none. */
@@ -265,8 +419,11 @@ bool rcl_table_print(FILE *out, const rcl_plan *plan)
         free(table.entries);
         return false;
     }
-    fputs("Nanoseconds for one operation as one thread sees it, median over launches.\n"
-          "*: best, or not to be told from it by this run.  ~: most repetitions were disturbed.\n"
+    fputs(times_something(plan)
+              ? "Nanoseconds for one operation as one thread sees it, median over launches.\n"
+              : "",
+          out);
+    fputs("*: best, or not to be told from it by this run.  ~: most repetitions were disturbed.\n"
           "null counts nothing: it is what the harness costs, and is never ranked.\n",
           out);
     print_judged(out, &table, "fail", "!: failed the battery (rclab conform), never ranked: ");
@@ -278,7 +435,7 @@ bool rcl_table_print(FILE *out, const rcl_plan *plan)
         while (i + count < plan->count && plan->cells[i + count].line == plan->cells[i].line) {
             count++;
         }
-        if (strcmp(plan->cells[i].group, "floor") != 0) {
+        if (strcmp(plan->cells[i].group, "floor") != 0 && !plan->cells[i].workload->delays) {
             if (strcmp(plan->cells[i].group, group) != 0) {
                 if (strcmp(group, "floor") != 0) {
                     fputc('\n', out);
@@ -290,9 +447,10 @@ bool rcl_table_print(FILE *out, const rcl_plan *plan)
         }
         i += count;
     }
-    fputc('\n', out);
+    fputs(strcmp(group, "floor") != 0 ? "\n" : "", out);
     print_floor(out, &table);
     print_ratios(out, &table);
+    bool printed = print_delays(out, &table);
     free(table.entries);
-    return true;
+    return printed;
 }

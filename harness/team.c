@@ -524,7 +524,8 @@ bool rcl_team_run(const rcl_run *run, rcl_window *window, char *error, size_t er
         .team = {.threads = run->threads,
                  .sharing = run->sharing,
                  .variant = run->variant,
-                 .input = run->input},
+                 .input = run->input,
+                 .delay = run->delay},
         .members = new_lines(run->threads * sizeof(team_member)),
     };
     if (call.members == NULL) {

@@ -35,10 +35,11 @@ typedef struct rcl_run {
     const rcl_variant *variant; /* one of the workload's */
     unsigned threads;           /* 1 or more; more than there are processors is legal */
     rcl_sharing sharing;
-    rcl_allocator allocator; /* selected for the process, unless it is already */
-    const char *input;       /* for replay; else NULL */
-    uint64_t seed;           /* of the threads' random numbers; any value */
-    uint64_t operations;     /* each thread's part; 1 or more */
+    rcl_allocator allocator;     /* selected for the process, unless it is already */
+    const char *input;           /* for replay; else NULL */
+    struct rcl_delay_run *delay; /* of a workload that measures delays (delay.h); else NULL */
+    uint64_t seed;               /* of the threads' random numbers; any value */
+    uint64_t operations;         /* each thread's part; 1 or more */
 } rcl_run;
 
 /* What came of it. */

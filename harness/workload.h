@@ -40,6 +40,7 @@ typedef struct rcl_team {
     void *shared;       /* rcl_workload.shared_size bytes, zeroed; set up by shared_setup */
     const char *input;  /* replay: path of the trace; else NULL */
     _Atomic(bool) stop; /* the window has closed: return from run soon, with what was done so far */
+    struct rcl_delay_run *delay; /* of a workload that measures delays; NULL: not asked for */
 } rcl_team;
 
 /* One thread of a run. */
@@ -57,7 +58,9 @@ typedef struct rcl_workload {
     unsigned threads_min; /* 1, or 2 where a partner is needed */
     unsigned threads_max; /* 1 for single-threaded questions; 0: as many as there are processors */
     bool allocates;       /* inside the timed part: then each allocator is a row of its own */
-    unsigned batch;    /* most operations in one call of run; 0: 4,096. All objects made in a batch
+    bool delays;    /* measures how late memory comes back (delay.h), not how long operations take:
+                    run_timed is there, and team->delay says when to release */
+    unsigned batch; /* most operations in one call of run; 0: 4,096. All objects made in a batch
                              are released in it, unless RCL_NEEDS_COUNTING. */
     unsigned setup_ms; /* a rough figure, for workloads whose setup is slow: they run less often */
     const rcl_variant *variants;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # render.sh RUN_DIR [PLOT...]: draws the plots named, or every one of plots.def, from RUN_DIR/summary.csv,
-# space.csv and machine.json into RUN_DIR/plots, as SVG and as PNG. What is there is replaced once all of
-# them are drawn, or not at all.
+# space.csv, delay.csv and machine.json into RUN_DIR/plots, as SVG and as PNG. What is there is replaced once
+# all of them are drawn, or not at all.
 #
 # Exit codes: 0 drawn; 2 RUN_DIR or its summary.csv is missing or of another schema, or there is no such
 # plot; 3 gnuplot is missing or lacks a terminal; 1 a plot failed, or the files could not be written.

@@ -43,7 +43,8 @@ check()
 fresh()
 {
     run=$work/$1
-    mkdir "$run" && cp "$fixture/summary.csv" "$fixture/space.csv" "$fixture/machine.json" "$run"
+    mkdir "$run" && cp "$fixture/summary.csv" "$fixture/space.csv" "$fixture/delay.csv" \
+        "$fixture/machine.json" "$run"
 }
 
 # draw [PLOT...]: draws them, or all, for $run; exit code in $code, everything said in $said.
@@ -107,6 +108,10 @@ check "training: the counting's share" shows training "29.0, 52 %"
 check "training: microseconds" shows training "µs per operation"
 check "training: null is split, not unknown" lacks training "null not measured"
 check "space: bytes and blocks" shows space "232 in 4 blocks"
+check "delay: a panel names its workload and allocator" shows delay "chain_delay n512, libc"
+check "delay: the second panel" shows delay "single_delay, libc"
+check "delay: all keep up" lacks delay "did not keep up"
+check "delay: null is there" shows delay ">null<"
 check "replay: null is not among the rows" lacks replay ">null<"
 check "replay: the time of null" shows replay "replay inf_3threads (null itself: 7 ns)"
 mkdir "$scratch/first" && cp "$run/plots/"* "$scratch/first"
@@ -137,6 +142,7 @@ changed throughput summary.csv '$2 == "packed64" && $3 == "contended" && $5 == 2
 changed working_set summary.csv '$2 == "other" && $4 == "n4m" { $9 = 90; $12 = 95 } { print }'
 changed training summary.csv '$2 == "nonatomic" && $3 == "autograd" { $20 = 40 } { print }'
 changed space space.csv '$2 == "other" && $3 == "libc" { $13 = 256 } { print }'
+changed delay delay.csv '$2 == "other" && $3 == "chain_delay" { $11 = 95000 } { print }'
 changed replay summary.csv '$2 == "other" && $4 == "mlp_adam" && $7 == "libc" { $20 = 13 } { print }'
 
 # Changes too small for the text beside it: the ink itself moves.
@@ -164,6 +170,17 @@ moved "bytes taken" space space.csv '$2 == "other" && $3 == "libc" { $13 = 232.4
 moved "bytes asked for" space space.csv '$2 == "other" && $3 == "libc" { $12 = 180 } { print }' "$plain"
 moved "share of null" training summary.csv '$2 == "packed64" && $3 == "view" { $20 = 15.05 } { print }' "$plain"
 
+# delay: who did not keep up has no line, and the plot says so.
+fresh saturated
+edit delay.csv '$2 == "other" && $3 == "chain_delay" { $9 = $10 = $11 = $12 = "" } { print }'
+draw delay
+check "saturated: exit code" is "$code" 0
+check "saturated: says nothing" is "$said" ""
+check "saturated: the plot says why" shows delay "did not keep up"
+edit delay.csv 'NR > 1 { $9 = $10 = $11 = $12 = "" } { print }'
+draw delay
+check "all saturated: no data" shows delay "no data"
+
 # replay: what is over null counts, not what is below.
 fresh below_null
 edit summary.csv '$2 == "packed64" && $3 == "replay" { $9 += 100; $11 += 100; $12 += 100 } { print }'
@@ -175,18 +192,20 @@ check "below null: replay.svg is the same" cmp -s "$scratch/first/replay.svg" "$
 fresh gaps
 edit summary.csv '!($2 == "nonatomic" && $3 == "new_release") && $2 != "null" && $3 != "replay" && $7 == "libc" || NR == 1'
 edit summary.csv 'NR > 1 { $20 = "" } { print }'
-rm "$run/space.csv" "$run/machine.json"
+rm "$run/space.csv" "$run/delay.csv" "$run/machine.json"
 draw
 check "gaps: exit code" is "$code" 0
 check "gaps: says nothing" is "$said" ""
 check "gaps: the other strategies are drawn" shows operations ">11.0<"
 check "gaps: no replay" shows replay "no data"
 check "gaps: no space.csv" shows space "no data"
+check "gaps: no delay.csv" shows delay "no data"
 check "gaps: no machine.json" shows operations "machine unknown"
 check "gaps: without null nothing is split" shows training "null not measured"
 
 fresh header_only
 edit summary.csv 'NR == 1'
+edit delay.csv 'NR == 1'
 rm "$run/space.csv"
 draw
 check "header only: exit code" is "$code" 0

@@ -276,6 +276,69 @@ END_TEST
 
 /* ---- Names ---- */
 
+static uint64_t looks; /* at the clock */
+
+static uint64_t counting_clock(void)
+{
+    return ++looks;
+}
+
+/* A group's moment is that of its last block, and only then is the clock looked at. */
+START_TEST(a_group_knows_when_its_last_block_went)
+{
+    rcl_memory_group first = {0};
+    rcl_memory_group second = {0};
+    rcl_memory_use((rcl_allocator)_i);
+    rcl_memory_follow(counting_clock);
+    ck_assert(rcl_memory_is_followed());
+    rcl_memory_name_group(&first);
+    void *a = rc_mem_alloc(64);
+    void *b = rcl_memory_alloc(0);
+    rcl_memory_name_group(&second);
+    void *c = rc_mem_alloc(5000);
+    rcl_memory_name_group(NULL);
+    void *nobodys = rc_mem_alloc(64);
+    ck_assert_uint_eq(first.live_blocks, 2);
+    ck_assert_uint_eq(second.live_blocks, 1);
+    ck_assert_uint_eq((uintptr_t)a % alignof(max_align_t), 0);
+    ck_assert_uint_eq((uintptr_t)b % alignof(max_align_t), 0);
+
+    rc_mem_free(a, 64);
+    rc_mem_free(nobodys, 64);
+    ck_assert_uint_eq(first.live_blocks, 1);
+    ck_assert_uint_eq(looks, 0);
+    rc_mem_free(c, 5000);
+    rc_mem_free(b, 0);
+    rc_mem_free(NULL, 0);
+    ck_assert_uint_eq(second.freed_at, 1);
+    ck_assert_uint_eq(first.freed_at, 2);
+    ck_assert_uint_eq(first.live_blocks, 0);
+    ck_assert_uint_eq(looks, 2);
+    rcl_memory_follow(NULL);
+}
+END_TEST
+
+START_TEST(following_outlives_a_change_of_allocator_and_can_end)
+{
+    rcl_memory_use((rcl_allocator)(1 - _i));
+    rcl_memory_follow(counting_clock);
+    rcl_memory_use((rcl_allocator)_i);
+    ck_assert(rcl_memory_is_followed());
+    ck_assert_int_eq((int)rcl_memory_used(), _i);
+    rcl_memory_group group = {0};
+    rcl_memory_name_group(&group);
+    rc_mem_free(rc_mem_alloc(64), 64);
+    ck_assert_uint_ne(group.freed_at, 0);
+    rcl_memory_follow(NULL);
+    ck_assert(!rcl_memory_is_followed());
+    ck_assert_int_eq((int)rcl_memory_current_mode,
+                     _i == 0 ? (int)RCL_MEMORY_LIBC : (int)RCL_MEMORY_JEMALLOC);
+    group = (rcl_memory_group){0};
+    rc_mem_free(rc_mem_alloc(64), 64);
+    ck_assert_uint_eq(group.freed_at, 0);
+}
+END_TEST
+
 START_TEST(names_are_parsed)
 {
     rcl_allocator allocator = RCL_ALLOCATOR_JEMALLOC;
@@ -308,6 +371,9 @@ int main(void)
     tcase_add_loop_test(memory, blocks_come_from_the_allocator_selected, 0, ALLOCATORS);
     tcase_add_loop_test(memory, taken_bytes_know_large_blocks, 0, ALLOCATORS);
     tcase_add_loop_test(memory, external_functions_use_the_same_front, 0, ALLOCATORS);
+    tcase_add_loop_test(memory, a_group_knows_when_its_last_block_went, 0, ALLOCATORS);
+    tcase_add_loop_test(memory, following_outlives_a_change_of_allocator_and_can_end, 0,
+                        ALLOCATORS);
     tcase_add_test(memory, names_are_parsed);
     suite_add_tcase(suite, memory);
 

@@ -22,6 +22,11 @@
 #include "battery_program.h"
 #include "search.h"
 
+/* In functions that the program calls: the place in the program. */
+#define CALLER ((rcx_place)((uintptr_t)__builtin_return_address(0) - 1))
+
+enum { MALLOC_ALIGNMENT = 16 };
+
 /* ---- The battery's heap, over the explorer's ---- */
 
 /* Changed by the program through rcx_private_write, so that every execution begins alike. */
@@ -76,7 +81,7 @@ void *rc_mem_alloc(size_t size)
     if (++counts.requests == counts.refuse_at) {
         return NULL;
     }
-    return rcx_malloc(size);
+    return rcx_allocate(size, MALLOC_ALIGNMENT, CALLER);
 }
 
 void rc_mem_free(void *block, size_t size)
@@ -87,9 +92,9 @@ void rc_mem_free(void *block, size_t size)
         char text[128];
         snprintf(text, sizeof text, "a block of %zu bytes was freed as one of %zu", found->size,
                  size);
-        rcx_fail(RCX_BAD_FREE, text);
+        rcx_fail_at(RCX_BAD_FREE, text, CALLER);
     }
-    rcx_free(block);
+    rcx_release_block(block, CALLER);
 }
 
 uint64_t rcx_battery_live_blocks(void)
@@ -107,20 +112,26 @@ _Noreturn void rcx_battery_leak(uint64_t blocks)
 
 /* ---- What scenarios say ---- */
 
-void rcb_fail_clause(const char *clause, const char *file, int line, const char *expected,
-                     const char *came)
+_Noreturn static void fail_from(const char *file, int line, const char *expected, const char *came,
+                                rcx_place place)
 {
     char text[512];
     const char *slash = strrchr(file, '/');
-    (void)clause;
     snprintf(text, sizeof text, "%s:%d: expected %s; came %s", slash != NULL ? slash + 1 : file,
              line, expected, came);
-    rcx_fail(RCX_ASSERTION, text);
+    rcx_fail_at(RCX_ASSERTION, text, place);
+}
+
+void rcb_fail_clause(const char *clause, const char *file, int line, const char *expected,
+                     const char *came)
+{
+    (void)clause;
+    fail_from(file, line, expected, came, CALLER);
 }
 
 void rcb_fail(const char *file, int line, const char *expected, const char *came)
 {
-    rcb_fail_clause("-", file, line, expected, came);
+    fail_from(file, line, expected, came, CALLER);
 }
 
 void rc_trap(rc_trap_kind kind, const void *payload)
@@ -139,7 +150,7 @@ void rc_trap(rc_trap_kind kind, const void *payload)
     (void)payload;
     snprintf(text, sizeof text, "%s: a legal operation was taken for misuse",
              known ? names[kind] : "a trap");
-    rcx_fail(RCX_TRAP, text);
+    rcx_fail_at(RCX_TRAP, text, CALLER);
 }
 
 /* ---- Command ---- */
@@ -154,10 +165,9 @@ static void speak(const char *line)
 
 static const char *kind_name(rcx_failure_kind kind)
 {
-    static const char *const names[] = {"nothing",       "a data race", "a use after free",
-                                        "a bad free",    "an access out of bounds",
-                                        "a leak",        "a deadlock",  "a broken promise",
-                                        "a trap",        "a crash"};
+    static const char *const names[] = {
+        "nothing", "a data race", "a use after free", "a bad free", "an access out of bounds",
+        "a leak",  "a deadlock",  "a broken promise", "a trap",     "a crash"};
     return names[kind];
 }
 
@@ -171,7 +181,9 @@ static void tell(const rcx_result *result)
     case RCX_BOUNDED:
         snprintf(line, sizeof line, "pass\t%" PRIu64 "\t%s\n", result->graphs, result->text);
         break;
-    case RCX_UNSUPPORTED: snprintf(line, sizeof line, "unsupported\t%s\n", result->text); break;
+    case RCX_UNSUPPORTED:
+        snprintf(line, sizeof line, "unsupported\t%s\n", result->text);
+        break;
     default:
         snprintf(line, sizeof line,
                  "fail\t-\t\tno interleaving and no memory order that C11 allows breaks it\t%s: %s "
@@ -230,6 +242,9 @@ static int run(int argc, char **argv)
     }
     rcx_program program = rcx_battery_program((unsigned)index);
     rcx_result result;
+    size_t size = 0;
+    void *world = rcx_battery_world(&size);
+    rcx_undo_region(world, size);
     rcx_explore(&program, &limits, &result);
     tell(&result);
     printf("%s %s: %" PRIu64 " executions, %" PRIu64 " blocked, %.3f s\n", scenario.clause,

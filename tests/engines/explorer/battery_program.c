@@ -75,8 +75,8 @@ bool rcx_battery_scenario(unsigned index, rcx_scenario *scenario)
     if (found == NULL) {
         return false;
     }
-    *scenario = (rcx_scenario){found->clause, found->name, rcb_thread_count(found),
-                               not_searched(found)};
+    *scenario =
+        (rcx_scenario){found->clause, found->name, rcb_thread_count(found), not_searched(found)};
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "fiber.h"
@@ -41,6 +42,7 @@ typedef struct thread {
     rcx_value value;         /* what the operation read */
     bool success;
     unsigned steps, plain_steps, spurious;
+    rcx_place inside; /* the access that the explorer is busy with; 0: none */
     spin spins[SPIN_PLACES];
     unsigned depth;
     rcx_place callers[RCX_STACK_MAX];
@@ -81,6 +83,10 @@ static struct search {
     bool spin_cut;  /* a store was kept from a thread that spins */
     bool replaying; /* a given schedule: choices beyond it are the first ones */
     bool tracing;
+    bool watching;           /* tracing, and what fails is known: */
+    uintptr_t watch_address; /* 0: none */
+    unsigned watch_thread;
+    rcx_place watch_place;
     uint64_t random_state;
     ending ending;
     bool over; /* the execution ended inside a fiber */
@@ -121,7 +127,7 @@ static void say_failure(rcx_failure_kind kind, const char *text)
 {
     now.kind = kind;
     snprintf(now.text, sizeof now.text, "%s", text);
-    if (now.tracing) {
+    if (now.tracing && now.current < RCX_FIBERS) {
         const thread *self = &now.threads[now.current];
         trace.failed_thread = now.current;
         trace.depth = self->depth < RCX_STACK_MAX ? self->depth : RCX_STACK_MAX;
@@ -129,14 +135,22 @@ static void say_failure(rcx_failure_kind kind, const char *text)
     }
 }
 
-_Noreturn void rcx_fail(rcx_failure_kind kind, const char *text)
+_Noreturn void rcx_fail_at(rcx_failure_kind kind, const char *text, rcx_place place)
 {
     if (now.phase == OUTSIDE) {
         fprintf(stderr, "explorer: a failure outside of a search: %s\n", text);
         _exit(3);
     }
+    if (now.tracing) {
+        trace.place = place;
+    }
     say_failure(kind, text);
     end_here(FAILED);
+}
+
+_Noreturn void rcx_fail(rcx_failure_kind kind, const char *text)
+{
+    rcx_fail_at(kind, text, (rcx_place)((uintptr_t)__builtin_return_address(0) - 1));
 }
 
 _Noreturn static void unsupported(const char *text)
@@ -162,6 +176,8 @@ static const char *fiber_name(unsigned index, char *room, size_t size)
     return room;
 }
 
+static void trace_failed_access(rcx_access access, rcx_place place, uintptr_t address);
+
 _Noreturn static void fail_access(rcx_failure_kind kind, rcx_access access, rcx_place place,
                                   uintptr_t address, const rcx_conflict *conflict)
 {
@@ -170,7 +186,7 @@ _Noreturn static void fail_access(rcx_failure_kind kind, rcx_access access, rcx_
     char self[32];
     fiber_name(now.current, self, sizeof self);
     if (now.tracing) {
-        trace.place = place;
+        trace_failed_access(access, place, address);
         trace.access = access;
         trace.address = address;
         trace.other_known = conflict != NULL;
@@ -188,6 +204,14 @@ _Noreturn static void fail_access(rcx_failure_kind kind, rcx_access access, rcx_
             access_name(access), fiber_name(now.current, self, sizeof self));
         break;
     case RCX_USE_AFTER_FREE:
+        if (conflict != NULL && !conflict->ordered) {
+            snprintf(text, sizeof text,
+                     "%s in %s, and %s in %s, of the same memory: nothing orders them",
+                     access_name(conflict->other),
+                     fiber_name(conflict->other_thread, other, sizeof other), access_name(access),
+                     self);
+            break;
+        }
         snprintf(text, sizeof text, "%s in %s of memory that %s has freed", access_name(access),
                  fiber_name(now.current, self, sizeof self),
                  conflict == NULL ? "someone"
@@ -204,7 +228,7 @@ _Noreturn static void fail_access(rcx_failure_kind kind, rcx_access access, rcx_
                  fiber_name(now.current, self, sizeof self));
         break;
     }
-    rcx_fail(kind, text);
+    rcx_fail_at(kind, text, place);
 }
 
 /* ---- Trace ---- */
@@ -215,16 +239,36 @@ static rcx_step *new_step(rcx_step_kind kind, rcx_place place)
     rcx_step *step =
         trace.step_count < RCX_STEPS_MAX ? &trace.steps[trace.step_count++] : &overflow;
     const thread *self = &now.threads[now.current];
-    *step = (rcx_step){.kind = kind, .thread = now.current, .place = place, .source_step = -1};
+    *step = (rcx_step){.kind = kind,
+                       .thread = now.current,
+                       .place = place,
+                       .source_step = -1,
+                       .source_thread = RCX_NOBODY,
+                       .later_step = -1};
     step->depth = self->depth < RCX_STACK_MAX ? self->depth : RCX_STACK_MAX;
     memcpy(step->callers, self->callers, sizeof step->callers);
     return step;
 }
 
-static void trace_event(void)
+/* The latest step that made this store, or -1. */
+static int step_of_store(unsigned location, unsigned store)
+{
+    for (unsigned i = trace.step_count; i-- > 0;) {
+        const rcx_step *step = &trace.steps[i];
+        if (step->kind == RCX_STEP_ATOMIC && step->event.writes &&
+            step->event.location == location && step->event.store == store &&
+            step->thread != RCX_FIBER_MAIN) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void trace_event(const rcx_operation *operation)
 {
     const rcx_event *event = &rcx_now.events[rcx_now.event_count - 1];
     rcx_step *step = new_step(RCX_STEP_ATOMIC, event->place);
+    step->operation = *operation;
     step->event = *event;
     if (event->kind == RCX_FENCE) {
         return;
@@ -234,18 +278,67 @@ static void trace_event(void)
     step->size = location->size;
     unsigned last = location->store_count - 1;
     if (event->reads) {
-        const rcx_store *source = &location->stores[event->source];
-        for (unsigned i = 0; i + 1 < trace.step_count; i++) {
-            const rcx_step *other = &trace.steps[i];
-            if (other->kind == RCX_STEP_ATOMIC && other->event.writes &&
-                other->event.location == event->location && other->event.store == event->source &&
-                source->thread != RCX_NOBODY) {
-                step->source_step = (int)i;
-            }
-        }
+        step->source_step = step_of_store(event->location, event->source);
+        step->source_thread = location->stores[event->source].thread;
         step->stale = !event->writes && location->order[last] != event->source;
+        if (step->stale) {
+            step->later_step = step_of_store(event->location, location->order[last]);
+        }
     }
     step->inserted = event->writes && location->order[last] != event->store;
+    for (unsigned i = 0; step->inserted && i < last; i++) {
+        if (location->order[i] == event->store) {
+            step->later_step = step_of_store(event->location, location->order[i + 1]);
+        }
+    }
+}
+
+/* Before and after the threads, in the one order that there is. */
+static void trace_sequential(const rcx_operation *operation, rcx_value old, rcx_value new,
+                             bool success)
+{
+    rcx_step *step = new_step(RCX_STEP_ATOMIC, operation->place);
+    step->operation = *operation;
+    step->address = operation->address;
+    step->size = operation->size;
+    step->event = (rcx_event){
+        .kind = operation->kind,
+        .order = success ? operation->order : operation->failure_order,
+        .thread = (uint8_t)now.current,
+        .reads = operation->kind != RCX_STORE && operation->kind != RCX_UNLOCK,
+        .writes = operation->kind != RCX_LOAD && success,
+        .place = operation->place,
+        .read_value = old,
+        .written_value = new,
+    };
+}
+
+static void trace_plain(uintptr_t address, size_t size, bool writes, rcx_place place)
+{
+    bool named = now.watch_thread == now.current && now.watch_place == place;
+    if (!named && now.watch_address - address >= size) {
+        return;
+    }
+    rcx_step *step = new_step(RCX_STEP_PLAIN, place);
+    step->address = address;
+    step->size = size;
+    step->event.reads = !writes;
+    step->event.writes = writes;
+}
+
+/* The access that fails is the last step, whether it was done or not. */
+static void trace_failed_access(rcx_access access, rcx_place place, uintptr_t address)
+{
+    rcx_step *last = trace.step_count > 0 ? &trace.steps[trace.step_count - 1] : NULL;
+    bool done = last != NULL && last->kind == RCX_STEP_ATOMIC && last->thread == now.current &&
+                last->place == place && last->address == address;
+    if (!done) {
+        last = new_step(access == RCX_FREE ? RCX_STEP_FREE : RCX_STEP_PLAIN, place);
+        last->address = address;
+        last->event.reads = access == RCX_ATOMIC_READ || access == RCX_PLAIN_READ;
+        last->event.writes = !last->event.reads;
+    }
+    last->failed = true;
 }
 
 /* ---- Choices ---- */
@@ -348,7 +441,7 @@ static void check_heap(uintptr_t address, size_t size, rcx_access access, rcx_pl
         fail_access(RCX_OUT_OF_BOUNDS, access, place, address, NULL);
     }
     const rcx_block *block = rcx_heap_near(address);
-    rcx_conflict freed = {.other = RCX_FREE};
+    rcx_conflict freed = {.other = RCX_FREE, .ordered = true};
     if (block != NULL) {
         freed.other_thread = block->free_thread;
         freed.other_place = block->freed;
@@ -378,6 +471,7 @@ void rcx_plain(uintptr_t address, size_t size, bool writes, rcx_place place)
     if (now.phase == OUTSIDE || own_stack(address) || size == 0) {
         return;
     }
+    now.threads[now.current].inside = place;
     rcx_access access = writes ? RCX_PLAIN_WRITE : RCX_PLAIN_READ;
     check_heap(address, size, access, place);
     if (now.phase == THREADS) {
@@ -387,9 +481,13 @@ void rcx_plain(uintptr_t address, size_t size, bool writes, rcx_place place)
         check_race(clock_now(), address, size, access, place);
         rcx_model_plain(now.current, address, size, writes);
     }
+    if (__builtin_expect(now.watching, 0) && now.phase != SETUP) {
+        trace_plain(address, size, writes, place);
+    }
     if (writes && now.phase != SETUP) {
         rcx_undo_keep(address, size);
     }
+    now.threads[now.current].inside = 0;
 }
 
 /* Before and after the threads there is one order only, and memory holds the last store. */
@@ -403,23 +501,28 @@ static rcx_value sequential_atomic(const rcx_operation *operation, bool *success
     *success = true;
     switch (operation->kind) {
     case RCX_LOAD:
-        return old;
+        new = old;
+        break;
     case RCX_RMW:
         new = rcx_model_compute(operation->function, old, operation->operand, operation->size);
         break;
     case RCX_CAS:
         *success = old == operation->expected;
-        if (!*success) {
-            return old;
-        }
         break;
     case RCX_LOCK:
         if (old != 0) {
-            rcx_fail(RCX_DEADLOCK, "the main program waits for a mutex that nobody will unlock");
+            rcx_fail_at(RCX_DEADLOCK, "the main program waits for a mutex that nobody will unlock",
+                        operation->place);
         }
         break;
     default:
         break;
+    }
+    if (now.tracing && now.phase != SETUP) {
+        trace_sequential(operation, old, new, *success);
+    }
+    if (!writes || !*success) {
+        return old;
     }
     if (now.phase != SETUP) {
         rcx_undo_keep(operation->address, operation->size);
@@ -452,7 +555,7 @@ static void do_store(const rcx_operation *operation)
     rcx_model_store(now.current, &mine, places[choose(count)]);
     memset(now.threads[now.current].spins, 0, sizeof now.threads[now.current].spins);
     if (now.tracing) {
-        trace_event();
+        trace_event(&mine);
     }
     settle_limits();
 }
@@ -479,7 +582,7 @@ static void count_step(void)
     }
 }
 
-rcx_value rcx_atomic(const rcx_operation *operation, bool *success)
+static rcx_value do_atomic(const rcx_operation *operation, bool *success)
 {
     *success = true;
     if (now.phase == OUTSIDE) {
@@ -489,7 +592,7 @@ rcx_value rcx_atomic(const rcx_operation *operation, bool *success)
         unsupported("an atomic operation on memory that is not aligned for it");
     }
     if (operation->kind == RCX_UNLOCK && rcx_memory_get(operation->address, operation->size) == 0) {
-        rcx_fail(RCX_ASSERTION, "a mutex is unlocked that nobody holds");
+        rcx_fail_at(RCX_ASSERTION, "a mutex is unlocked that nobody holds", operation->place);
     }
     if (now.phase != THREADS) {
         return sequential_atomic(operation, success);
@@ -506,11 +609,19 @@ rcx_value rcx_atomic(const rcx_operation *operation, bool *success)
     return self->value;
 }
 
+rcx_value rcx_atomic(const rcx_operation *operation, bool *success)
+{
+    now.threads[now.current].inside = operation->place;
+    rcx_value value = do_atomic(operation, success);
+    now.threads[now.current].inside = 0;
+    return value;
+}
+
 static void do_fence(int order, rcx_place place)
 {
     rcx_model_fence(now.current, order, place);
     if (now.tracing) {
-        trace_event();
+        trace_event(&(rcx_operation){.kind = RCX_FENCE, .order = order, .place = place});
     }
     settle_limits();
 }
@@ -532,7 +643,7 @@ void *rcx_allocate(size_t size, size_t alignment, rcx_place place)
 {
     void *memory = rcx_heap_allocate(now.phase == OUTSIDE ? RCX_FIBER_MAIN : now.current, size,
                                      alignment, place);
-    if (now.tracing && now.phase == THREADS) {
+    if (now.tracing && now.phase != OUTSIDE) {
         rcx_step *step = new_step(RCX_STEP_ALLOCATE, place);
         step->address = (uintptr_t)memory;
         step->size = size;
@@ -559,11 +670,11 @@ void rcx_release_block(void *memory, rcx_place place)
     if (now.phase == THREADS) {
         check_race(clock_now(), block->address, block->size, RCX_FREE, place);
         rcx_model_freed(block->address, block->size);
-        if (now.tracing) {
-            rcx_step *step = new_step(RCX_STEP_FREE, place);
-            step->address = block->address;
-            step->size = block->size;
-        }
+    }
+    if (now.tracing) {
+        rcx_step *step = new_step(RCX_STEP_FREE, place);
+        step->address = block->address;
+        step->size = block->size;
     }
     rcx_heap_free(now.current, block, place);
 }
@@ -638,6 +749,7 @@ static bool run_main(phase which, void (*entry)(void))
     now.phase = which;
     now.over = false;
     now.threads[RCX_FIBER_MAIN].depth = 0;
+    now.threads[RCX_FIBER_MAIN].inside = 0;
     rcx_fiber_prepare(RCX_FIBER_MAIN, entry);
     run_fiber(RCX_FIBER_MAIN);
     now.phase = OUTSIDE;
@@ -737,7 +849,7 @@ static void perform_read(thread *self, rcx_operation *operation)
     bool wrote = self->success && operation->kind != RCX_LOAD;
     note_spin(self, operation, store, wrote);
     if (now.tracing) {
-        trace_event();
+        trace_event(operation);
     }
     /* The time of the operation itself, which its own release told. */
     rcx_clock clock = clock_now();
@@ -803,6 +915,21 @@ static unsigned next_thread(void)
     return awake_ones[now.limits.naive ? choose(count) : 0];
 }
 
+static void trace_waiting(void)
+{
+    for (unsigned i = 0; now.tracing && i < now.program->threads; i++) {
+        const rcx_operation *operation = &now.threads[i].operation;
+        if (now.threads[i].state == PENDING) {
+            now.current = i;
+            rcx_step *step = new_step(RCX_STEP_SLEEP, operation->place);
+            step->operation = *operation;
+            step->address = operation->address;
+            step->size = operation->size;
+            step->failed = true;
+        }
+    }
+}
+
 static void run_threads(void)
 {
     unsigned pending = 0;
@@ -815,6 +942,7 @@ static void run_threads(void)
         self->plain_steps = 0;
         self->spurious = 0;
         self->depth = 0;
+        self->inside = 0;
         memset(self->spins, 0, sizeof self->spins);
         rcx_fiber_prepare(i, thread_entry);
     }
@@ -843,6 +971,7 @@ static void run_threads(void)
     now.over = true;
     now.ending = BLOCKED;
     if (is_deadlock()) {
+        trace_waiting();
         say_failure(RCX_DEADLOCK, "threads wait for ever: for a mutex, or in a loop for a value "
                                   "that nobody will store");
         now.ending = FAILED;
@@ -921,10 +1050,15 @@ static bool hash_set_add(hash_set *set, uint64_t hash)
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     char text[96];
-    (void)context;
     if (now.phase == OUTSIDE) {
         signal(number, SIG_DFL);
         return;
+    }
+    if (now.tracing) {
+        const ucontext_t *at = context;
+        uintptr_t code = (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
+        rcx_place inside = now.threads[now.current].inside;
+        trace.place = inside != 0 ? inside : code <= UINT32_MAX ? (rcx_place)code : 0;
     }
     bool overflow = rcx_fiber_is_guard((uintptr_t)info->si_addr);
     snprintf(text, sizeof text, "%s: %s at %p", overflow ? "a stack overflow" : "a crash",
@@ -1184,6 +1318,15 @@ static void trace_failure(rcx_result *result)
     }
     now.tracing = true;
     run_once();
+    /* Again, now that it is known which plain accesses matter. */
+    undo();
+    now.watching = trace.address != 0;
+    now.watch_address = trace.address;
+    now.watch_thread = trace.other_known ? trace.other_thread : RCX_FIBERS;
+    now.watch_place = trace.other_place;
+    memset(&trace, 0, offsetof(rcx_trace, steps));
+    read_schedule(result->schedule);
+    run_once();
     if (now.ending == FAILED) {
         trace_there = true;
         snprintf(schedule, sizeof schedule, "%s", result->schedule);
@@ -1194,6 +1337,7 @@ static void trace_failure(rcx_result *result)
         trace.schedule = schedule;
     }
     now.tracing = false;
+    now.watching = false;
     undo();
 }
 

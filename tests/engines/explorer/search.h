@@ -24,6 +24,8 @@ void *rcx_allocate(size_t size, size_t alignment, rcx_place place);
 void rcx_release_block(void *block, rcx_place place);
 /* The caller is about to change memory of its own; every execution is to begin with what is there now. */
 void rcx_private_write(uintptr_t address, size_t size);
+/* rcx_fail, for what calls it in the name of the program: the place is the program's. */
+_Noreturn void rcx_fail_at(rcx_failure_kind kind, const char *text, rcx_place place);
 void rcx_enter(rcx_place caller); /* a function: for the trace */
 void rcx_leave(void);
 
@@ -33,11 +35,10 @@ enum { RCX_STACK_MAX = 24, RCX_STEPS_MAX = 4096 };
 
 typedef enum rcx_step_kind {
     RCX_STEP_ATOMIC,
-    RCX_STEP_SLEEP, /* waits for a later store */
+    RCX_STEP_SLEEP, /* waits for ever (deadlock) */
     RCX_STEP_ALLOCATE,
     RCX_STEP_FREE,
-    RCX_STEP_PLAIN, /* only the ones that a failure names, and those before and after the threads */
-    RCX_STEP_END    /* of a thread */
+    RCX_STEP_PLAIN /* only the ones near what a failure names */
 } rcx_step_kind;
 
 typedef struct rcx_step {
@@ -48,10 +49,14 @@ typedef struct rcx_step {
     rcx_place callers[RCX_STACK_MAX];
     uintptr_t address;
     size_t size;
-    rcx_event event; /* ATOMIC */
-    int source_step; /* whose store was read; -1: what was there before */
-    bool stale;      /* a later store in modification order was there */
-    bool inserted;   /* stored before another one in modification order */
+    rcx_operation operation; /* ATOMIC, SLEEP */
+    rcx_event event;         /* ATOMIC; PLAIN: reads, writes */
+    int source_step;         /* whose store was read; -1: what was there before */
+    unsigned source_thread;  /* of that; RCX_NOBODY: before the threads */
+    bool stale;              /* a later store in modification order was there */
+    bool inserted;           /* stored before another one in modification order */
+    int later_step; /* stale: the latest store there; inserted: the one behind it; -1: none */
+    bool failed;    /* the failure is this access */
 } rcx_step;
 
 typedef struct rcx_trace {
@@ -67,7 +72,7 @@ typedef struct rcx_trace {
     unsigned other_thread;
     rcx_place other_place;
     rcx_access access, other_access;
-    uintptr_t address;
+    uintptr_t address; /* of the failure; 0: none */
     unsigned step_count;
     rcx_step steps[RCX_STEPS_MAX];
 } rcx_trace;

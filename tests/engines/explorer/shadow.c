@@ -1,6 +1,7 @@
 #include "shadow.h"
 
 #include <stdlib.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -173,7 +174,7 @@ void rcx_undo_keep(uintptr_t address, size_t size)
                 abort();
             }
         }
-        kept_bytes *next = &undo_log[undo_count++];
+        kept_bytes *next = &undo_log[undo_count];
         size_t here = size < 16 ? size : 16;
         next->address = address;
         next->size = (uint32_t)here;
@@ -182,6 +183,9 @@ void rcx_undo_keep(uintptr_t address, size_t size)
         } else {
             memcpy(next->bytes, (const void *)address, here);
         }
+        /* The program may have named memory that is not there: then what is kept ends before it. */
+        atomic_signal_fence(memory_order_seq_cst);
+        undo_count++;
         address += here;
         size -= here;
     }
@@ -319,6 +323,11 @@ const rcx_block *rcx_heap_near(uintptr_t address)
     return NULL;
 }
 
+const rcx_block *rcx_heap_number(uint32_t index)
+{
+    return index < now.blocks ? &blocks[index] : NULL;
+}
+
 rcx_heap_state rcx_heap_look(uintptr_t address, size_t size)
 {
     uintptr_t end = address + size;
@@ -342,13 +351,59 @@ void rcx_heap_clear(void)
 {
     at_start = (struct heap_now){.blocks = 0};
     freed_count = 0;
-    rcx_heap_undo();
+    for (uint32_t i = 0; i < now.blocks; i++) {
+        mark_all(&blocks[i], 0);
+    }
+    now = at_start;
+}
+
+/* A copy of what memory holds when an execution begins. The log of writes would do, but for the stores that
+ * gcc does not report: of a struct that a function returns, without optimisation. */
+typedef struct region {
+    uintptr_t address;
+    size_t size, room;
+    unsigned char *copy;
+} region;
+
+static region arenas[RCX_FIBERS], program_memory;
+
+static void region_keep(region *kept)
+{
+    if (kept->size > kept->room) {
+        kept->copy = realloc(kept->copy, kept->size);
+        kept->room = kept->size;
+        if (kept->copy == NULL) {
+            abort();
+        }
+    }
+    if (kept->size > 0) {
+        memcpy(kept->copy, (const void *)kept->address, kept->size);
+    }
+}
+
+static void region_undo(const region *kept)
+{
+    if (kept->size > 0) {
+        memcpy((void *)kept->address, kept->copy, kept->size);
+    }
+}
+
+void rcx_undo_region(void *memory, size_t size)
+{
+    program_memory.address = (uintptr_t)memory;
+    program_memory.size = size;
 }
 
 void rcx_heap_keep(void)
 {
     at_start = now;
     freed_count = 0;
+    for (unsigned i = 0; i < RCX_FIBERS; i++) {
+        arenas[i].address = heap + (size_t)i * ARENA_BYTES;
+        arenas[i].size = now.used[i];
+        region_keep(&arenas[i]);
+    }
+    region_keep(&program_memory);
 }
 
 void rcx_heap_undo(void)
@@ -361,6 +416,10 @@ void rcx_heap_undo(void)
         block->live = true;
         mark_live(block);
     }
+    for (unsigned i = 0; i < RCX_FIBERS; i++) {
+        region_undo(&arenas[i]);
+    }
+    region_undo(&program_memory);
     now = at_start;
 }
 

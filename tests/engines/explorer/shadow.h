@@ -49,6 +49,10 @@ void rcx_undo_keep(uintptr_t address, size_t size);
 /* Puts everything kept back, the latest first. */
 void rcx_undo_all(void);
 
+/* Memory of the program that is to be put back whole at the start of every execution; one such region. Call
+ * it before rcx_explore. */
+void rcx_undo_region(void *memory, size_t size);
+
 /* ---- Heap ---- */
 
 typedef enum rcx_heap_state {
@@ -73,6 +77,8 @@ rcx_block *rcx_heap_block(uintptr_t address, rcx_block **dead);
 void rcx_heap_free(unsigned thread, rcx_block *block, rcx_place place);
 /* The block that the address lies in, or close to; or NULL. */
 const rcx_block *rcx_heap_near(uintptr_t address);
+/* Those of this execution in the order of their birth, the ones of the start first; NULL: no more. */
+const rcx_block *rcx_heap_number(uint32_t index);
 
 /* True if the address is the heap's. */
 bool rcx_heap_has(uintptr_t address);

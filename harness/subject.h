@@ -1,0 +1,19 @@
+/* subject: an implementation as a user names it: by its name, or by the path of its rc.h. */
+#ifndef RCL_SUBJECT_H
+#define RCL_SUBJECT_H
+
+#include <stdbool.h>
+
+#include "compile.h"
+#include "registry.h"
+
+typedef struct rcl_subject {
+    char name[64];
+    char header[RCL_PATH_BYTES]; /* below impls/, or absolute */
+} rcl_subject;
+
+/* Finds what `given` names. False, with a message as from `command`, if there is no such thing. */
+bool rcl_subject_find(const rcl_registry *registry, const char *command, const char *given,
+                      rcl_subject *found);
+
+#endif
