@@ -232,7 +232,8 @@ static unsigned badness(const search *s, const partial *g, bool *race_is_free)
 /* ---- Modification orders ---- */
 
 /* rf, mo and rb of one location in the order `o`. */
-static void communication(const partial *g, const sequence *o, relation *rf, relation *mo, relation *rb)
+static void communication(const partial *g, const sequence *o, relation *rf, relation *mo,
+                          relation *rb)
 {
     for (unsigned i = 0; i < o->count; i++)
         for (unsigned j = i + 1; j < o->count; j++)
@@ -550,8 +551,8 @@ static void take(search *s, const partial *g, unsigned thread, unsigned from)
 {
     const program_operation *op = &s->p->operation[thread][g->next[thread]];
     for (int spurious = 0; spurious < 2; spurious++) {
-        if (spurious && (op->kind != PROGRAM_CAS_WEAK ||
-                         g->events[from].value_written != op->expected))
+        if (spurious &&
+            (op->kind != PROGRAM_CAS_WEAK || g->events[from].value_written != op->expected))
             break;
         partial way = *g;
         read_from(s, &way, thread, from, spurious);

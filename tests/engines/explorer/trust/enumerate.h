@@ -11,19 +11,19 @@
 
 /* What some consistent execution contains, as bits. */
 enum {
-    ANSWER_RACE = 1,           /* conflicting accesses, one plain, neither happens before the other */
+    ANSWER_RACE = 1, /* conflicting accesses, one plain, neither happens before the other */
     ANSWER_USE_AFTER_FREE = 2, /* an access that does not happen before the free */
     ANSWER_DOUBLE_FREE = 4,
     ANSWER_DEADLOCK = 8 /* threads wait for mutexes that stay locked */
 };
 
 typedef struct program_answer {
-    uint64_t graphs;      /* consistent executions. A weak compare-exchange that fails without reason
+    uint64_t graphs; /* consistent executions. A weak compare-exchange that fails without reason
                            * is another one than where it stores. */
-    unsigned bad;         /* ANSWER_*; when it is not 0, the rest need not agree with the explorer's */
+    unsigned bad;    /* ANSWER_*; when it is not 0, the rest need not agree with the explorer's */
     outcome_set outcomes;
-    bool race_is_free;    /* an access and a free, unordered: called a race or a use after free */
-    uint64_t candidates;  /* executions that were looked at */
+    bool race_is_free;   /* an access and a free, unordered: called a race or a use after free */
+    uint64_t candidates; /* executions that were looked at */
 } program_answer;
 
 /* False when more than `budget` candidates would be needed, or the program is too large; the answer is

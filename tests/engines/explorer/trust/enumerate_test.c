@@ -14,12 +14,12 @@ int main(int argc, char **argv)
         const litmus *l = &litmus_list[i];
         bool whole = program_enumerate(&l->program, UINT64_C(10000000), &answer);
         bool shown = litmus_shows(l, &answer.outcomes);
-            bool right = whole && answer.bad == litmus_bad(l->verdict) &&
+        bool right = whole && answer.bad == litmus_bad(l->verdict) &&
                      (litmus_bad(l->verdict) || shown == (l->verdict == LITMUS_ALLOWED));
         failed += !right;
         if (!right || verbose) {
-            printf("%s %s: %llu executions, %zu outcomes, %s%s\n", right ? "fine" : "WRONG", l->name,
-                   (unsigned long long)answer.graphs, answer.outcomes.count,
+            printf("%s %s: %llu executions, %zu outcomes, %s%s\n", right ? "fine" : "WRONG",
+                   l->name, (unsigned long long)answer.graphs, answer.outcomes.count,
                    shown ? "the outcome occurs" : "the outcome does not occur",
                    answer.bad ? ", faulty" : "");
         }

@@ -35,10 +35,8 @@ const profile profiles[] = {
      .seq_cst = 60,
      .relaxed = 50},
     {.name = "fences",
-     .weight = {[PROGRAM_LOAD] = 32,
-                [PROGRAM_STORE] = 30,
-                [PROGRAM_FENCE] = 28,
-                [PROGRAM_ADD] = 10},
+     .weight =
+         {[PROGRAM_LOAD] = 32, [PROGRAM_STORE] = 30, [PROGRAM_FENCE] = 28, [PROGRAM_ADD] = 10},
      .locations = 3,
      .operations = 12,
      .condition = 5,
@@ -58,6 +56,18 @@ const profile profiles[] = {
      .condition = 45,
      .seq_cst = 5,
      .relaxed = 15},
+    {.name = "counter", /* one word that all change, and that someone ends */
+     .weight = {[PROGRAM_LOAD] = 8,
+                [PROGRAM_ADD] = 56,
+                [PROGRAM_CAS] = 8,
+                [PROGRAM_READ] = 6,
+                [PROGRAM_WRITE] = 11,
+                [PROGRAM_FREE] = 11},
+     .locations = 1,
+     .operations = 7,
+     .condition = 35,
+     .seq_cst = 5,
+     .relaxed = 8},
     {.name = "plain_seq_cst",
      .weight = {[PROGRAM_LOAD] = 24,
                 [PROGRAM_STORE] = 24,
@@ -72,10 +82,7 @@ const profile profiles[] = {
      .seq_cst = 60,
      .relaxed = 20},
     {.name = "quiet", /* plain accesses count as events between seq_cst ones */
-     .weight = {[PROGRAM_LOAD] = 30,
-                [PROGRAM_STORE] = 36,
-                [PROGRAM_ADD] = 4,
-                [PROGRAM_READ] = 30},
+     .weight = {[PROGRAM_LOAD] = 30, [PROGRAM_STORE] = 36, [PROGRAM_ADD] = 4, [PROGRAM_READ] = 30},
      .locations = 3,
      .operations = 11,
      .condition = 0,
@@ -273,8 +280,8 @@ static void random_thread(maker *m, program_operation *operations, unsigned leng
     for (unsigned i = 0; i < length; i++) {
         for (unsigned s = 0; s < MUTEXES; s++) {
             if (sections[s].lock <= sections[s].unlock && sections[s].lock == i) {
-                put(&w, (program_operation){
-                            .kind = PROGRAM_LOCK, .location = MUTEX + s, .value = 1});
+                put(&w,
+                    (program_operation){.kind = PROGRAM_LOCK, .location = MUTEX + s, .value = 1});
             }
         }
         /* Room for what must follow: this one, the others, and the locks. */

@@ -8,14 +8,14 @@
 typedef struct profile {
     const char *name;
     unsigned weight[PROGRAM_KINDS];
-    unsigned locations;      /* at most */
-    unsigned operations;     /* in all threads, at most */
-    unsigned condition;      /* per cent of operations behind a read that get one */
-    unsigned seq_cst;        /* per cent of orders */
-    unsigned relaxed;        /* per cent of the rest; the others release and acquire */
-    bool quiet;               /* of the locations the last is only read, plainly or not */
-    bool sections;           /* threads lock mutexes around some of their operations */
-    bool from_litmus;        /* a litmus program, changed */
+    unsigned locations;  /* at most */
+    unsigned operations; /* in all threads, at most */
+    unsigned condition;  /* per cent of operations behind a read that get one */
+    unsigned seq_cst;    /* per cent of orders */
+    unsigned relaxed;    /* per cent of the rest; the others release and acquire */
+    bool quiet;          /* of the locations the last is only read, plainly or not */
+    bool sections;       /* threads lock mutexes around some of their operations */
+    bool from_litmus;    /* a litmus program, changed */
 } profile;
 
 extern const profile profiles[];

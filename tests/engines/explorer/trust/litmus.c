@@ -2,7 +2,7 @@
 
 #include "enumerate.h"
 
-enum { x, y, z, a, m, n };
+enum { x, y, z, a, f, m, n };
 enum {
     rlx = __ATOMIC_RELAXED,
     con = __ATOMIC_CONSUME,
@@ -34,6 +34,7 @@ enum {
 #define F(o) {.kind = PROGRAM_FENCE, .order = (o)},
 #define PR(r, l) {.kind = PROGRAM_READ, .reg = (r), .location = (l)},
 #define PW(l, v) {.kind = PROGRAM_WRITE, .location = (l), .value = (v)},
+#define FREE(l) {.kind = PROGRAM_FREE, .location = (l)},
 #define LOCK(l) {.kind = PROGRAM_LOCK, .location = (l), .value = 1},
 #define UNLOCK(l) {.kind = PROGRAM_UNLOCK, .location = (l)},
 #define IF(r, v) {.kind = PROGRAM_IF, .reg = (r), .value = (v)},
@@ -51,9 +52,18 @@ const size_t litmus_count = sizeof litmus_list / sizeof *litmus_list;
 
 unsigned litmus_bad(litmus_verdict verdict)
 {
-    return verdict == LITMUS_RACES       ? ANSWER_RACE
-           : verdict == LITMUS_DEADLOCKS ? ANSWER_DEADLOCK
-                                         : 0;
+    switch (verdict) {
+    case LITMUS_RACES:
+        return ANSWER_RACE;
+    case LITMUS_DEADLOCKS:
+        return ANSWER_DEADLOCK;
+    case LITMUS_USES_FREED:
+        return ANSWER_USE_AFTER_FREE;
+    case LITMUS_DOUBLE_FREED:
+        return ANSWER_DOUBLE_FREE;
+    default:
+        return 0;
+    }
 }
 
 static bool fits(const litmus *l, const program_outcome *outcome)

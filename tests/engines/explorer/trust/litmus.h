@@ -10,13 +10,21 @@ typedef enum litmus_verdict {
     LITMUS_ALLOWED,
     LITMUS_FORBIDDEN,
     LITMUS_RACES,
-    LITMUS_DEADLOCKS
+    LITMUS_DEADLOCKS,
+    LITMUS_USES_FREED,
+    LITMUS_DOUBLE_FREED
 } litmus_verdict;
 
 /* What the enumeration has to find, as ANSWER_ bits. */
 unsigned litmus_bad(litmus_verdict verdict);
 
-typedef enum litmus_term_kind { TERM_END, TERM_IS, TERM_STORED, TERM_FAILED, TERM_LAST } litmus_term_kind;
+typedef enum litmus_term_kind {
+    TERM_END,
+    TERM_IS,
+    TERM_STORED,
+    TERM_FAILED,
+    TERM_LAST
+} litmus_term_kind;
 
 enum { LITMUS_TERMS_MAX = 8 };
 

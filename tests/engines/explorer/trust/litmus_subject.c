@@ -5,11 +5,22 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
-static _Atomic(uint32_t) x, y, z;
-static uint32_t a;
+/* x and y share eight bytes. */
+static struct words {
+    _Alignas(8) _Atomic(uint32_t) x, y, z;
+    uint32_t a;
+} words;
+#define x words.x
+#define y words.y
+#define z words.z
+#define a words.a
+static _Atomic(uint32_t) *block;
+#define f (*block)
 static pthread_mutex_t m, n;
 static uint64_t values[16], states[16];
+static uint64_t freed_by[4], freed, last_of_block;
 
 static void setup(void *context)
 {
@@ -18,11 +29,27 @@ static void setup(void *context)
     atomic_init(&y, 0);
     atomic_init(&z, 0);
     a = 0;
+    block = malloc(sizeof *block);
+    atomic_init(block, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        freed_by[i] = 0;
+    }
     pthread_mutex_init(&m, NULL);
     pthread_mutex_init(&n, NULL);
     for (unsigned i = 0; i < 16; i++) {
         values[i] = 0;
         states[i] = 0;
+    }
+}
+
+/* The block is freed, if no thread has done it. */
+static void check(void *context)
+{
+    (void)context;
+    freed = freed_by[0] || freed_by[1] || freed_by[2] || freed_by[3];
+    if (!freed) {
+        last_of_block = atomic_load_explicit(block, memory_order_relaxed);
+        free(block);
     }
 }
 
@@ -57,6 +84,11 @@ enum { UNSET, READ, STORED };
 #define PLAIN(l) (*(uint32_t *)&(l))
 #define PR(n, l) READ_INTO(n, PLAIN(l))
 #define PW(l, v) PLAIN(l) = v;
+#define FREE(l)                                                                                    \
+    {                                                                                              \
+        freed_by[index] = 1;                                                                       \
+        free((void *)&(l));                                                                        \
+    }
 #define LOCK(l) pthread_mutex_lock(&l);
 #define UNLOCK(l) pthread_mutex_unlock(&l);
 #define IF(n, v) if (s##n != UNSET && r##n == (v))
@@ -75,8 +107,9 @@ enum { UNSET, READ, STORED };
 #define LITMUS(name, verdict, threads, outcome)                                                    \
     static void run_##name(void *context, unsigned index)                                          \
     {                                                                                              \
-        uint32_t r0 = 0, r1 = 0, r2 = 0, r3 = 0, r4 = 0;                                                  \
-        unsigned s0 = UNSET, s1 = UNSET, s2 = UNSET, s3 = UNSET, s4 = UNSET;                                  \
+        uint32_t r0 = 0, r1 = 0, r2 = 0, r3 = 0, r4 = 0, r5 = 0, r6 = 0, r7 = 0, r8 = 0;           \
+        unsigned s0 = UNSET, s1 = UNSET, s2 = UNSET, s3 = UNSET, s4 = UNSET, s5 = UNSET,           \
+                 s6 = UNSET, s7 = UNSET, s8 = UNSET;                                               \
         (void)context;                                                                             \
         switch (index) {                                                                           \
             threads                                                                                \
@@ -86,6 +119,10 @@ enum { UNSET, READ, STORED };
         SAVE(2)                                                                                    \
         SAVE(3)                                                                                    \
         SAVE(4)                                                                                    \
+        SAVE(5)                                                                                    \
+        SAVE(6)                                                                                    \
+        SAVE(7)                                                                                    \
+        SAVE(8)                                                                                    \
     }
 #include "litmus.def"
 #undef LITMUS
@@ -111,7 +148,9 @@ const litmus_subject LITMUS_SUBJECT = {
     .names = names,
     .threads = threads,
     .setup = setup,
-    .locations = {(const void *)&x, (const void *)&y, (const void *)&z, &a, &m, &n},
+    .check = check,
+    .freed = &freed,
+    .locations = {(const void *)&x, (const void *)&y, (const void *)&z, &a, &last_of_block, &m, &n},
     .values = values,
     .states = states,
 };

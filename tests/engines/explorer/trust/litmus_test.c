@@ -33,7 +33,10 @@ static void collect(void *context)
         outcome.state[r] = (unsigned char)c->subject->states[r];
     }
     for (unsigned i = 0; i < program_locations(&c->litmus->program); i++) {
-        memcpy(&outcome.last[i], c->subject->locations[i], sizeof outcome.last[i]);
+        outcome.freed[i] = i == LITMUS_BLOCK && *c->subject->freed;
+        if (!outcome.freed[i]) {
+            memcpy(&outcome.last[i], c->subject->locations[i], sizeof outcome.last[i]);
+        }
     }
     outcome_set_add(&c->outcomes, &outcome);
 }
@@ -65,8 +68,11 @@ static const char *compare(const litmus *l, const program_answer *right, const r
         return "the enumeration finds another fault, or none";
     }
     if (right->bad) {
-        rcx_failure_kind kind = l->verdict == LITMUS_RACES ? RCX_RACE : RCX_DEADLOCK;
-        return got->verdict == RCX_FAIL && got->kind == kind ? NULL : "the fault was not found";
+        static const rcx_failure_kind kinds[] = {[LITMUS_RACES] = RCX_RACE,
+                                                 [LITMUS_DEADLOCKS] = RCX_DEADLOCK,
+                                                 [LITMUS_USES_FREED] = RCX_USE_AFTER_FREE,
+                                                 [LITMUS_DOUBLE_FREED] = RCX_BAD_FREE};
+        return got->verdict == RCX_FAIL && got->kind == kinds[l->verdict] ? NULL : "the fault was not found";
     }
     if (got->verdict != RCX_PASS) {
         return "does not pass";
@@ -93,6 +99,7 @@ static bool check(const litmus *l, const litmus_subject *subject, size_t number,
     rcx_program under_test = {.threads = program_threads(&p),
                               .setup = subject->setup,
                               .thread = subject->threads[number],
+                              .check = subject->check,
                               .done = collect,
                               .context = &c};
     rcx_limits limits = {.spurious = PROGRAM_OPERATIONS_MAX, .hashes = true};

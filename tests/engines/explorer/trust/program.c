@@ -110,7 +110,7 @@ bool program_mutexes_pair(const program *p)
 
 /* ---- Printing ---- */
 
-static const char *const location_name[PROGRAM_LOCATIONS_MAX] = {"x", "y", "z", "a", "m", "n"};
+static const char *const location_name[PROGRAM_LOCATIONS_MAX] = {"x", "y", "z", "a", "f", "m", "n"};
 
 static const char *order_name(int order)
 {

@@ -14,7 +14,7 @@
 enum {
     PROGRAM_THREADS_MAX = 4,
     PROGRAM_OPERATIONS_MAX = 10, /* of one thread, conditions included */
-    PROGRAM_LOCATIONS_MAX = 6,
+    PROGRAM_LOCATIONS_MAX = 7, /* x, y, z, a, f and two mutexes, m and n */
     PROGRAM_REGISTERS_MAX = 16
 };
 
@@ -40,11 +40,11 @@ typedef enum program_kind {
 typedef struct program_operation {
     program_kind kind;
     unsigned location;
-    unsigned reg;           /* where what it reads goes; of a condition: what it looks at */
-    uint32_t value;         /* to store, to add, or to compare with */
-    uint32_t expected;      /* of a compare-exchange */
-    int order;              /* __ATOMIC_* */
-    int failure;            /* ... of a compare-exchange that does not store */
+    unsigned reg;      /* where what it reads goes; of a condition: what it looks at */
+    uint32_t value;    /* to store, to add, or to compare with */
+    uint32_t expected; /* of a compare-exchange */
+    int order;         /* __ATOMIC_* */
+    int failure;       /* ... of a compare-exchange that does not store */
 } program_operation;
 
 typedef struct program {
@@ -56,9 +56,9 @@ typedef enum program_state { REGISTER_UNSET, REGISTER_READ, REGISTER_STORED } pr
 
 typedef struct program_outcome {
     uint32_t reg[PROGRAM_REGISTERS_MAX];
-    uint32_t last[PROGRAM_LOCATIONS_MAX];        /* what is last in modification order; 0 when freed */
-    unsigned char state[PROGRAM_REGISTERS_MAX];  /* program_state; STORED: of a compare-exchange */
-    unsigned char freed[8]; /* by location; as many as leave no padding */
+    uint32_t last[PROGRAM_LOCATIONS_MAX]; /* what is last in modification order; 0 when freed */
+    unsigned char state[PROGRAM_REGISTERS_MAX]; /* program_state; STORED: of a compare-exchange */
+    unsigned char freed[8];                     /* by location; as many as leave no padding */
 } program_outcome;
 _Static_assert(sizeof(program_outcome) ==
                    4 * (PROGRAM_REGISTERS_MAX + PROGRAM_LOCATIONS_MAX) + PROGRAM_REGISTERS_MAX + 8,

@@ -17,7 +17,7 @@ static const char usage[] =
     "shortened and shown.\n"
     "\n"
     "  --profile NAME   programs of this kind only; else each in turn:\n"
-    "                   atomics seq_cst fences plain plain_seq_cst quiet compare mutex mutated\n"
+    "                   atomics seq_cst fences plain counter plain_seq_cst quiet compare mutex mutated\n"
     "  --naive          the explorer's naive search instead\n"
     "  --verbose        every program with what was found\n"
     "\n"
@@ -69,9 +69,9 @@ static const char *difference(const program *p, bool naive, comparison *c)
     rcx_limits limits = {.spurious = PROGRAM_OPERATIONS_MAX, .hashes = true, .naive = naive};
     program_explore(p, &limits, &c->got, &c->outcomes);
     if (c->got.verdict == RCX_FAIL) {
-        return !c->right.bad                               ? "accused without reason"
+        return !c->right.bad                            ? "accused without reason"
                : !fails_rightly(&c->right, c->got.kind) ? "fails in another way"
-                                                           : NULL;
+                                                        : NULL;
     }
     if (c->right.bad) {
         return "a fault was not found";
@@ -196,7 +196,8 @@ static void report(program p, const options *o, const profile *of, uint64_t seed
 
 /* ---- All of them ---- */
 
-static bool one_program(const options *o, const profile *of, uint64_t seed, comparison *c, tally *sum)
+static bool one_program(const options *o, const profile *of, uint64_t seed, comparison *c,
+                        tally *sum)
 {
     program p = program_generate(of, seed);
     const char *differs = difference(&p, o->naive, c);
@@ -226,7 +227,8 @@ static unsigned run_all(const options *o)
     printf("random programs: %" PRIu64 ", seed %" PRIu64 "\n", o->programs, o->seed);
     for (uint64_t i = 0; i < o->programs && differing < 3; i++) {
         uint64_t seed = o->seed + i;
-        unsigned which = o->only ? (unsigned)(o->only - profiles) : (unsigned)(seed % profile_count);
+        unsigned which =
+            o->only ? (unsigned)(o->only - profiles) : (unsigned)(seed % profile_count);
         differing += !one_program(o, &profiles[which], seed, &c, &sums[which]);
     }
     for (unsigned i = 0; i < profile_count; i++) {
