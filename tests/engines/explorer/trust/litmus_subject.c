@@ -9,7 +9,8 @@
 
 /* x and y share eight bytes. */
 static struct words {
-    _Alignas(8) _Atomic(uint32_t) x, y, z;
+    _Alignas(8) _Atomic(uint32_t) x;
+    _Atomic(uint32_t) y, z;
     uint32_t a;
 } words;
 #define x words.x
