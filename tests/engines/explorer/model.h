@@ -16,7 +16,7 @@ enum {
     RCX_LOCATIONS_MAX = 96,
     RCX_READS_MAX = 512, /* of one location */
     RCX_EVENTS_MAX = 1024,
-    RCX_GAPS_MAX = 2, /* of a thread, from one atomic operation to the next */
+    RCX_GAPS_MAX = 2,      /* of a thread, from one atomic operation to the next */
     RCX_NO_EVENT = 0xffff, /* of a plain store */
     RCX_NOBODY = 0xff      /* whose store was there before */
 };
@@ -101,7 +101,7 @@ typedef struct rcx_event {
     uint16_t number;       /* of the thread's events */
     uintptr_t gap_address; /* GAP */
     size_t gap_size;
-    rcx_clock clock;       /* what its thread knows from here on */
+    rcx_clock clock; /* what its thread knows from here on */
     rcx_place place;
     rcx_value read_value, written_value;
 } rcx_event;

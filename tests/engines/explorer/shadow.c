@@ -12,7 +12,8 @@ enum {
     GRANULE = 8, /* bytes to a cell */
     ARENA_BYTES = 1 << 20,
     HEAP_BYTES = RCX_FIBERS * ARENA_BYTES,
-    ENTRIES = 64, /* four threads, four kinds of access, and no more than four ways to cut eight bytes */
+    ENTRIES =
+        64, /* four threads, four kinds of access, and no more than four ways to cut eight bytes */
     OTHER_CELLS = 1 << 15, /* for memory outside the heap */
     BLOCKS = 1 << 14,
     REDZONE = 32,

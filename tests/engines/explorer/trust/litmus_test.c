@@ -2,7 +2,8 @@
  * published, shows the outcome or does not, and has exactly the executions and outcomes that the
  * enumeration has.
  *
- * usage: litmus_test [--verbose] [NAME]
+ * usage: litmus_test [--verbose | --first] [NAME]
+ *   --first   ends at the first that is wrong
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +12,15 @@
 #include "explorer.h"
 #include "litmus.h"
 #include "litmus_subject.h"
+#include "litmus_subjects.h"
 
-/* Made by the build: LITMUS_SUBJECTS(litmus_gcc_O2, ...) */
+/* litmus_subjects.h is made by the build: one for each compiler and level. */
 #define DECLARE(name) extern const litmus_subject name;
 #define LIST(name) &name,
 LITMUS_SUBJECTS(DECLARE)
 static const litmus_subject *const subjects[] = {LITMUS_SUBJECTS(LIST)};
+#define COUNT(name) +1
+enum { subject_count = 0 LITMUS_SUBJECTS(COUNT) };
 
 typedef struct collector {
     const litmus *litmus;
@@ -72,7 +76,9 @@ static const char *compare(const litmus *l, const program_answer *right, const r
                                                  [LITMUS_DEADLOCKS] = RCX_DEADLOCK,
                                                  [LITMUS_USES_FREED] = RCX_USE_AFTER_FREE,
                                                  [LITMUS_DOUBLE_FREED] = RCX_BAD_FREE};
-        return got->verdict == RCX_FAIL && got->kind == kinds[l->verdict] ? NULL : "the fault was not found";
+        return got->verdict == RCX_FAIL && got->kind == kinds[l->verdict]
+                   ? NULL
+                   : "the fault was not found";
     }
     if (got->verdict != RCX_PASS) {
         return "does not pass";
@@ -147,20 +153,20 @@ static bool check(const litmus *l, const litmus_subject *subject, size_t number,
 int main(int argc, char **argv)
 {
     bool verbose = argc > 1 && strcmp(argv[1], "--verbose") == 0;
-    const char *only = argc > 1 + verbose ? argv[1 + verbose] : NULL;
+    bool first = argc > 1 && strcmp(argv[1], "--first") == 0;
+    int at = 1 + (verbose || first);
+    const char *only = argc > at ? argv[at] : NULL;
     unsigned failed = 0;
     unsigned done = 0;
-    for (size_t s = 0; s < sizeof subjects / sizeof *subjects; s++) {
-        const litmus_subject *subject = subjects[s];
-        for (size_t i = 0; i < litmus_count; i++) {
+    for (size_t s = 0; s < subject_count; s++) {
+        for (size_t i = 0; i < litmus_count && !(first && failed); i++) {
             if (only && strcmp(only, litmus_list[i].name) != 0) {
                 continue;
             }
             done++;
-            failed += !check(&litmus_list[i], subject, i, verbose);
+            failed += !check(&litmus_list[i], subjects[s], i, verbose);
         }
     }
-    printf("litmus: %u programs, as %zu builds have them; %u wrong\n", done,
-           sizeof subjects / sizeof *subjects, failed);
+    printf("litmus: %u programs, as %d builds have them; %u wrong\n", done, subject_count, failed);
     return failed != 0 || done == 0;
 }

@@ -14,7 +14,7 @@
 enum {
     PROGRAM_THREADS_MAX = 4,
     PROGRAM_OPERATIONS_MAX = 10, /* of one thread, conditions included */
-    PROGRAM_LOCATIONS_MAX = 7, /* x, y, z, a, f and two mutexes, m and n */
+    PROGRAM_LOCATIONS_MAX = 7,   /* x, y, z, a, f and two mutexes, m and n */
     PROGRAM_REGISTERS_MAX = 16
 };
 

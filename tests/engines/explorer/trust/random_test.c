@@ -9,7 +9,8 @@
 #include "interpret.h"
 
 static const char usage[] =
-    "usage: random_test [--programs N] [--seed S] [--profile NAME] [--naive] [--verbose]\n"
+    "usage: random_test [--programs N] [--seed S] [--profile NAME] [--naive]\n"
+    "                   [--processes N] [--first] [--verbose]\n"
     "\n"
     "Makes N random programs (400), the first from seed S (1), the next from S + 1. For each, the explorer\n"
     "must find as many executions as the enumeration of RC11's axioms, none twice, with the same\n"
@@ -19,6 +20,8 @@ static const char usage[] =
     "  --profile NAME   programs of this kind only; else each in turn:\n"
     "                   atomics seq_cst fences plain counter plain_seq_cst quiet compare mutex mutated\n"
     "  --naive          the explorer's naive search instead\n"
+    "  --processes N    the search shared by so many processes; outcomes are not compared then\n"
+    "  --first          ends at the first difference, and does not shorten it\n"
     "  --verbose        every program with what was found\n"
     "\n"
     "Exit: 0 no difference, 1 a difference, 2 wrong use.\n";
@@ -26,10 +29,13 @@ static const char usage[] =
 /* Candidates that a program's enumeration may take: larger ones are left out. */
 static const uint64_t budget = 50000;
 
+/* The naive search, which may take years, is given up after so many executions. */
+static const uint64_t naive_executions = 20000;
+
 typedef struct options {
-    uint64_t programs, seed;
+    uint64_t programs, seed, processes;
     const profile *only;
-    bool naive, verbose;
+    bool naive, first, verbose;
 } options;
 
 typedef struct comparison {
@@ -60,14 +66,22 @@ static bool fails_rightly(const program_answer *right, rcx_failure_kind kind)
 }
 
 /* What differs, or NULL. */
-static const char *difference(const program *p, bool naive, comparison *c)
+static const char *difference(const program *p, const options *o, comparison *c)
 {
     c->too_large = !program_enumerate(p, budget, &c->right);
     if (c->too_large) {
         return NULL;
     }
-    rcx_limits limits = {.spurious = PROGRAM_OPERATIONS_MAX, .hashes = true, .naive = naive};
+    rcx_limits limits = {.spurious = PROGRAM_OPERATIONS_MAX,
+                         .hashes = true,
+                         .naive = o->naive,
+                         .executions = o->naive ? naive_executions : 0,
+                         .processes = (unsigned)o->processes};
     program_explore(p, &limits, &c->got, &c->outcomes);
+    if (o->naive && c->got.verdict == RCX_BOUNDED) {
+        c->too_large = true;
+        return NULL;
+    }
     if (c->got.verdict == RCX_FAIL) {
         return !c->right.bad                            ? "accused without reason"
                : !fails_rightly(&c->right, c->got.kind) ? "fails in another way"
@@ -84,6 +98,9 @@ static const char *difference(const program *p, bool naive, comparison *c)
     }
     if (c->got.graphs != c->right.graphs) {
         return "another number of executions";
+    }
+    if (o->processes > 1) {
+        return NULL;
     }
     if (outcome_set_missing(&c->right.outcomes, &c->outcomes) ||
         outcome_set_missing(&c->outcomes, &c->right.outcomes)) {
@@ -111,18 +128,18 @@ static void drop_thread(program *p, unsigned thread)
     memset(p->operation[PROGRAM_THREADS_MAX - 1], 0, sizeof p->operation[0]);
 }
 
-static bool still_differs(const program *p, bool naive, comparison *c)
+static bool still_differs(const program *p, const options *o, comparison *c)
 {
-    return program_threads(p) > 0 && program_mutexes_pair(p) && difference(p, naive, c) != NULL;
+    return program_threads(p) > 0 && program_mutexes_pair(p) && difference(p, o, c) != NULL;
 }
 
 /* One smaller or weaker program that still differs. */
-static bool shorten_once(program *p, bool naive, comparison *c)
+static bool shorten_once(program *p, const options *o, comparison *c)
 {
     for (unsigned t = 0; t < program_threads(p); t++) {
         program less = *p;
         drop_thread(&less, t);
-        if (still_differs(&less, naive, c)) {
+        if (still_differs(&less, o, c)) {
             *p = less;
             return true;
         }
@@ -139,7 +156,7 @@ static bool shorten_once(program *p, bool naive, comparison *c)
             if (program_length(&less, t) == 0) {
                 drop_thread(&less, t);
             }
-            if (still_differs(&less, naive, c)) {
+            if (still_differs(&less, o, c)) {
                 *p = less;
                 return true;
             }
@@ -153,7 +170,7 @@ static bool shorten_once(program *p, bool naive, comparison *c)
                 continue;
             }
             op->order = __ATOMIC_RELAXED;
-            if (still_differs(&less, naive, c)) {
+            if (still_differs(&less, o, c)) {
                 *p = less;
                 return true;
             }
@@ -162,14 +179,18 @@ static bool shorten_once(program *p, bool naive, comparison *c)
     return false;
 }
 
+static void say_first(const char *what, const options *o, const profile *of, uint64_t seed)
+{
+    printf("DIFFERS: %s (random_test --profile %s --seed %" PRIu64 " --programs 1%s)\n", what,
+           of->name, seed, o->naive ? " --naive" : "");
+}
+
 static void report(program p, const options *o, const profile *of, uint64_t seed, comparison *c)
 {
-    const char *naive = o->naive ? " --naive" : "";
-    printf("DIFFERS: %s (random_test --profile %s --seed %" PRIu64 " --programs 1%s)\n",
-           difference(&p, o->naive, c), of->name, seed, naive);
-    while (shorten_once(&p, o->naive, c)) {
+    say_first(difference(&p, o, c), o, of, seed);
+    while (shorten_once(&p, o, c)) {
     }
-    const char *what = difference(&p, o->naive, c);
+    const char *what = difference(&p, o, c);
     printf("shortened, with x = y = z = 0 at first: %s\n", what);
     program_print(&p, stdout);
     static const char *const verdicts[] = {"pass", "bounded", "fail", "unsupported"};
@@ -200,7 +221,7 @@ static bool one_program(const options *o, const profile *of, uint64_t seed, comp
                         tally *sum)
 {
     program p = program_generate(of, seed);
-    const char *differs = difference(&p, o->naive, c);
+    const char *differs = difference(&p, o, c);
     if (c->too_large) {
         sum->too_large++;
         return true;
@@ -214,7 +235,11 @@ static bool one_program(const options *o, const profile *of, uint64_t seed, comp
         program_print(&p, stdout);
     }
     if (differs) {
-        report(p, o, of, seed, c);
+        if (o->first) {
+            say_first(differs, o, of, seed);
+        } else {
+            report(p, o, of, seed, c);
+        }
     }
     return !differs;
 }
@@ -225,7 +250,7 @@ static unsigned run_all(const options *o)
     comparison c = {.too_large = false};
     unsigned differing = 0;
     printf("random programs: %" PRIu64 ", seed %" PRIu64 "\n", o->programs, o->seed);
-    for (uint64_t i = 0; i < o->programs && differing < 3; i++) {
+    for (uint64_t i = 0; i < o->programs && differing < (o->first ? 1 : 3); i++) {
         uint64_t seed = o->seed + i;
         unsigned which =
             o->only ? (unsigned)(o->only - profiles) : (unsigned)(seed % profile_count);
@@ -239,7 +264,8 @@ static unsigned run_all(const options *o)
                    profiles[i].name, sum->compared, sum->bad, sum->graphs, sum->too_large);
         }
     }
-    printf("random programs: %u differ%s\n", differing, differing == 3 ? "; stopped there" : "");
+    printf("random programs: %u differ%s\n", differing,
+           differing == (o->first ? 1 : 3) ? "; stopped there" : "");
     outcome_set_free(&c.outcomes);
     outcome_set_free(&c.right.outcomes);
     return differing;
@@ -271,6 +297,10 @@ static bool read_options(int argc, char **argv, options *o)
             o->naive = true;
             continue;
         }
+        if (strcmp(argv[i], "--first") == 0) {
+            o->first = true;
+            continue;
+        }
         if (strcmp(argv[i], "--verbose") == 0) {
             o->verbose = true;
             continue;
@@ -280,6 +310,8 @@ static bool read_options(int argc, char **argv, options *o)
             fine = read_number(value, &o->programs) && o->programs > 0;
         } else if (strcmp(argv[i], "--seed") == 0) {
             fine = read_number(value, &o->seed);
+        } else if (strcmp(argv[i], "--processes") == 0) {
+            fine = read_number(value, &o->processes) && o->processes > 0 && o->processes <= 16;
         } else if (strcmp(argv[i], "--profile") == 0) {
             o->only = find_profile(value);
             fine = o->only != NULL;
@@ -295,7 +327,7 @@ static bool read_options(int argc, char **argv, options *o)
 
 int main(int argc, char **argv)
 {
-    options o = {.programs = 400, .seed = 1};
+    options o = {.programs = 400, .seed = 1, .processes = 1};
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         fputs(usage, stdout);
         return 0;
