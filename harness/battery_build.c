@@ -5,6 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* How build.sh ends when it did not try. */
+enum { EXPLORER_LACKING = 3, EXPLORER_UNSUPPORTED = 4 };
+
 static const double compile_limit_seconds = 300;
 
 /* ---- Flavours ---- */
@@ -12,17 +15,19 @@ static const double compile_limit_seconds = 300;
 typedef struct flavour_info {
     const char *name;
     bool sanitized;
+    const char *explored; /* RC_CHECKED of the explorer's program; NULL: it is another one */
     const char *flags[8];
     const char *environment[4];
 } flavour_info;
 
 /* detect_stack_use_after_return costs much and finds nothing here. */
 static const flavour_info flavours[RCL_FLAVOUR_COUNT] = {
-    [RCL_FLAVOUR_PLAIN] = {"plain", false, {"-O2", "-DRC_CHECKED=0"}, {"LC_ALL=C"}},
-    [RCL_FLAVOUR_CHECKED] = {"checked", false, {"-O2", "-DRC_CHECKED=1"}, {"LC_ALL=C"}},
-    [RCL_FLAVOUR_CHECKED_O0] = {"checked_O0", false, {"-O0", "-DRC_CHECKED=1"}, {"LC_ALL=C"}},
+    [RCL_FLAVOUR_PLAIN] = {"plain", false, NULL, {"-O2", "-DRC_CHECKED=0"}, {"LC_ALL=C"}},
+    [RCL_FLAVOUR_CHECKED] = {"checked", false, NULL, {"-O2", "-DRC_CHECKED=1"}, {"LC_ALL=C"}},
+    [RCL_FLAVOUR_CHECKED_O0] = {"checked_O0", false, NULL, {"-O0", "-DRC_CHECKED=1"}, {"LC_ALL=C"}},
     [RCL_FLAVOUR_ASAN] = {"asan",
                           true,
+                          NULL,
                           {"-O1", "-DRC_CHECKED=0", "-fsanitize=address,undefined",
                            "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"},
                           {"LC_ALL=C",
@@ -31,9 +36,14 @@ static const flavour_info flavours[RCL_FLAVOUR_COUNT] = {
                            "UBSAN_OPTIONS=color=never:print_stacktrace=1:halt_on_error=1"}},
     [RCL_FLAVOUR_TSAN] = {"tsan",
                           true,
+                          NULL,
                           {"-O1", "-DRC_CHECKED=0", "-fsanitize=thread", "-fno-omit-frame-pointer"},
                           {"LC_ALL=C", "TSAN_OPTIONS=color=never:exitcode=66:halt_on_error=1:"
                                        "allocator_may_return_null=1:hard_rss_limit_mb=6000"}},
+    [RCL_FLAVOUR_EXPLORE] = {"explore", false, "0", {"-O2"}, {"LC_ALL=C"}},
+    [RCL_FLAVOUR_EXPLORE_CHECKED] = {"explore_checked", false, "1", {"-O2"}, {"LC_ALL=C"}},
+    [RCL_FLAVOUR_EXPLORE_O0_PLAIN] = {"explore_O0_plain", false, "0", {"-O0"}, {"LC_ALL=C"}},
+    [RCL_FLAVOUR_EXPLORE_O0] = {"explore_O0", false, "1", {"-O0"}, {"LC_ALL=C"}},
 };
 
 const char *rcl_flavour_name(rcl_flavour flavour)
@@ -44,6 +54,17 @@ const char *rcl_flavour_name(rcl_flavour flavour)
 bool rcl_flavour_sanitized(rcl_flavour flavour)
 {
     return flavours[flavour].sanitized;
+}
+
+bool rcl_flavour_explored(rcl_flavour flavour)
+{
+    return flavours[flavour].explored != NULL;
+}
+
+/* The battery goes on without this one. */
+static bool optional(rcl_flavour flavour)
+{
+    return flavours[flavour].sanitized || flavours[flavour].explored != NULL;
 }
 
 const char *const *rcl_flavour_environment(rcl_flavour flavour)
@@ -156,6 +177,34 @@ static void link_command(const rcl_battery_build *build, const rcl_sources *all,
     push(line, "-lm");
 }
 
+/* All of it: build.sh compiles, looks at the objects and links. */
+static void explorer_command(const rcl_battery_build *build, const char *header_path,
+                             rcl_flavour flavour, command *line)
+{
+    *line = (command){.flavour = flavour};
+    rcl_words_push(&line->words, "sh");
+    rcl_words_push(&line->words, RCL_SOURCE_DIR "/tests/engines/explorer/build.sh");
+    rcl_words_push(&line->words, header_path);
+    rcl_words_push(&line->words, build->programs[flavour].path);
+    rcl_words_push(&line->words, RCL_BINARY_DIR "/librclab_explorer.a");
+    rcl_words_push(&line->words, flavours[flavour].explored);
+    rcl_words_push(&line->words, flavours[flavour].flags[0]);
+    if (build->libraries != NULL) {
+        rcl_words_push_split(&line->words, build->libraries);
+    }
+}
+
+/* The last line of build.sh, which says why. */
+static void explain_unsupported(const rcl_job *job, char *text, size_t size)
+{
+    static const char word[] = "unsupported: ";
+    const char *why = "it did not say why";
+    for (const char *at = strstr(job->output, word); at != NULL; at = strstr(why, word)) {
+        why = at + sizeof word - 1;
+    }
+    snprintf(text, size, "%.*s", (int)strcspn(why, "\n"), why);
+}
+
 /* ---- Building ---- */
 
 static bool job_failed(const rcl_job *job)
@@ -173,7 +222,7 @@ typedef struct stage {
     command *commands;
     rcl_job *jobs;
     size_t count;
-    const char *missing; /* a compiler that cannot be run, as the user named it; or NULL */
+    char missing[128]; /* a compiler that cannot be run, as the user named it; or empty */
 } stage;
 
 /* No more work for a flavour that has failed already, or for any once one without sanitizers has. */
@@ -182,7 +231,7 @@ static bool still_wanted(void *context, rcl_job *job)
     const stage *work = context;
     const command *line = job->tag;
     for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
-        if (!flavours[f].sanitized && work->build->programs[f].wanted &&
+        if (!optional((rcl_flavour)f) && work->build->programs[f].wanted &&
             work->build->programs[f].why[0] != '\0') {
             return false;
         }
@@ -195,8 +244,16 @@ static void note_end(void *context, rcl_job *job)
     stage *work = context;
     const command *line = job->tag;
     rcl_battery_program *program = &work->build->programs[line->flavour];
-    if (rcl_compile_missing(job) != NULL) {
-        work->missing = line->words.arguments[0];
+    const char *missing = rcl_compile_missing(job);
+    if (missing != NULL) {
+        snprintf(work->missing, sizeof work->missing, "%s", missing);
+    }
+    if (job->end == RCL_JOB_EXITED && flavours[line->flavour].explored != NULL &&
+        (job->status == EXPLORER_LACKING || job->status == EXPLORER_UNSUPPORTED)) {
+        explain_unsupported(job, program->why, sizeof program->why);
+        program->unsupported = true;
+        program->lacking = job->status == EXPLORER_LACKING;
+        return;
     }
     if (job_failed(job) && program->why[0] == '\0' && job->end != RCL_JOB_INTERRUPTED) {
         rcl_compile_explain(job, program->why, sizeof program->why);
@@ -231,9 +288,15 @@ static bool run_stages(stage *work, const char *header_path, const rcl_sources *
     /* The battery itself first: that takes longest, and shows most of what can be wrong. */
     for (unsigned s = 0; s < all->count; s++) {
         for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
-            if (flavour_alive(work->build, (rcl_flavour)f)) {
+            if (!flavour_alive(work->build, (rcl_flavour)f)) {
+                continue;
+            }
+            if (flavours[f].explored == NULL) {
                 compile_command(work->build, header_path, &all->list[s], s, (rcl_flavour)f,
                                 &work->commands[work->count++]);
+            } else if (s == 0) {
+                explorer_command(work->build, header_path, (rcl_flavour)f,
+                                 &work->commands[work->count++]);
             }
         }
     }
@@ -242,7 +305,7 @@ static bool run_stages(stage *work, const char *header_path, const rcl_sources *
     }
     work->count = 0;
     for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
-        if (flavour_alive(work->build, (rcl_flavour)f)) {
+        if (flavours[f].explored == NULL && flavour_alive(work->build, (rcl_flavour)f)) {
             link_command(work->build, all, (rcl_flavour)f, &work->commands[work->count++]);
         }
     }
@@ -274,7 +337,7 @@ rcl_build_result rcl_battery_make(rcl_battery_build *build, char *error, size_t 
         result = RCL_BUILD_REFUSED;
     } else if (!run_stages(&work, header_path, all)) {
         result = RCL_BUILD_INTERRUPTED;
-    } else if (work.missing != NULL) {
+    } else if (work.missing[0] != '\0') {
         snprintf(
             error, error_size,
             "there is no compiler '%s'; install one (make deps), or name one with CC= and CXX=",
@@ -283,7 +346,7 @@ rcl_build_result rcl_battery_make(rcl_battery_build *build, char *error, size_t 
     }
     for (unsigned f = 0; f < RCL_FLAVOUR_COUNT && result == RCL_BUILD_DONE; f++) {
         build->programs[f].built = flavour_alive(build, (rcl_flavour)f);
-        if (!flavours[f].sanitized && build->programs[f].why[0] != '\0') {
+        if (!optional((rcl_flavour)f) && build->programs[f].why[0] != '\0') {
             snprintf(error, error_size, "%s", build->programs[f].why);
             result = RCL_BUILD_REFUSED;
         }

@@ -19,17 +19,25 @@ typedef enum rcl_flavour {
     RCL_FLAVOUR_CHECKED_O0, /* the same, not optimised: a check must not depend on it */
     RCL_FLAVOUR_ASAN,       /* AddressSanitizer and UndefinedBehaviorSanitizer */
     RCL_FLAVOUR_TSAN,       /* ThreadSanitizer */
+    /* The explorer's program (tests/engines/explorer); conform wants the first and the last. */
+    RCL_FLAVOUR_EXPLORE,
+    RCL_FLAVOUR_EXPLORE_CHECKED,
+    RCL_FLAVOUR_EXPLORE_O0_PLAIN,
+    RCL_FLAVOUR_EXPLORE_O0, /* checked */
     RCL_FLAVOUR_COUNT
 } rcl_flavour;
 
 const char *rcl_flavour_name(rcl_flavour flavour); /* "plain" */
 bool rcl_flavour_sanitized(rcl_flavour flavour);
+bool rcl_flavour_explored(rcl_flavour flavour);
 /* What a program of this flavour must have in its environment; NULL at the end. */
 const char *const *rcl_flavour_environment(rcl_flavour flavour);
 
 typedef struct rcl_battery_program {
     bool wanted, built;
     char path[RCL_PATH_BYTES]; /* the program, if built */
+    bool unsupported;          /* if not built: the explorer cannot take it; `why` says why */
+    bool lacking;              /* the same because this machine lacks something */
     char why[512];             /* if wanted and not built: the compiler's first words that help */
 } rcl_battery_program;
 
@@ -43,7 +51,7 @@ typedef struct rcl_battery_build {
 } rcl_battery_build;
 
 typedef enum rcl_build_result {
-    RCL_BUILD_DONE,    /* every flavour without a sanitizer is there; of the others see built */
+    RCL_BUILD_DONE,    /* every plain or checked flavour is there; of the others see built */
     RCL_BUILD_REFUSED, /* the implementation does not compile or link: `error` says why */
     RCL_BUILD_NO_COMPILER,
     RCL_BUILD_INTERRUPTED

@@ -25,6 +25,7 @@ int rcl_command_clauses(const rcl_registry *registry, int argc, char **argv);
 int rcl_command_cost(const rcl_registry *registry, int argc, char **argv);
 int rcl_command_asm(const rcl_registry *registry, int argc, char **argv);
 int rcl_command_report(const rcl_registry *registry, int argc, char **argv);
+int rcl_command_explore(const rcl_registry *registry, int argc, char **argv);
 
 /* ---- For the commands ---- */
 

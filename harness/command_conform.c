@@ -19,27 +19,34 @@ static const char help[] =
     "usage: rclab conform [OPTIONS]\n"
     "\n"
     "Puts implementations of impls/contract.h to the test, clause by clause (rclab clauses prints\n"
-    "them). Each is compiled anew, plain, with checks and under sanitizers; every test runs in a\n"
+    "them). Each is compiled anew, plain, with checks, under sanitizers and for the explorer, which\n"
+    "tries every interleaving and every memory order of C11 (rclab explore); every test runs in a\n"
     "process of its own. CC and CXX name the compilers.\n"
     "\n"
     "  --impl NAME|PATH      an implementation, by its name or the path of its rc.h; may be repeated\n"
     "                        (default: all shipped ones but null). *.c, *.cc and *.cpp beside an\n"
     "                        rc.h belong to it\n"
     "  --libs WORDS          objects or libraries to link with, separated by spaces; without\n"
-    "                        ThreadSanitizer then, which cannot see into them\n"
-    "  --quick               10 seconds: fewer rounds, no sanitizers\n"
+    "                        ThreadSanitizer then, which cannot see into them; the explorer takes\n"
+    "                        objects that were compiled with -fsanitize=thread\n"
+    "  --quick               10 seconds: fewer rounds, no sanitizers, and no explorer unless --engine\n"
+    "                        names it\n"
     "  --clause LIST         only these clauses or areas, separated by commas: WEAK-03,ORDER\n"
-    "  --engine LIST         only these engines: oracle, death, native, sanitizer\n"
+    "  --engine LIST         only these engines: oracle, death, native, sanitizer, explorer\n"
     "  --operations N        of the oracle (default: 100000, quick 20000)\n"
     "  --seed N              of everything that is random\n"
     "  --timeout N           seconds that a test may take; sanitized ones take three times as long,\n"
-    "                        the oracle six times (default: 10)\n"
+    "                        the oracle six times, a search twelve\n"
+    "                        (default: 10)\n"
     "  --jobs N              processes at once (default: as many as there are processors)\n"
     "  --junit FILE          write JUnit XML too\n"
     "  --tap                 print TAP 13 in place of the table\n"
     "  --verbose             every test that failed, and times\n"
     "  --keep                keep the programs that were built, and say where\n"
     "  --record              keep the verdict in results/reference/conformance.csv\n"
+    "\n"
+    "Under a clause stands what the explorer found: `pass, exhaustive` (every execution was tried),\n"
+    "or `pass, bounded` and by what: 1,000,000 executions of a scenario, 200,000 at -O0.\n"
     "\n"
     "Outcome of a clause: PASS, FAIL, UNSUPPORTED (a capability is not claimed) or UNTESTED (it\n"
     "says why). Exit status 0: every clause that applies and is not just noted has passed; 1: one\n"
@@ -89,16 +96,9 @@ static const struct option long_options[] = {
 
 enum { SUBJECTS_MAX = 256, DEFAULT_TIMEOUT_SECONDS = 10 };
 
-/* An implementation to be tested. */
-typedef struct subject {
-    char name[64];
-    const char *given; /* what --impl said */
-    char header[RCL_PATH_BYTES];
-} subject;
-
 typedef struct request {
     rcl_conform_options options;
-    subject subjects[SUBJECTS_MAX];
+    rcl_subject subjects[SUBJECTS_MAX];
     unsigned count;
     const char *junit;
     bool tap, verbose, record;
@@ -114,19 +114,6 @@ static void on_interrupt(int signal_number)
 
 /* ---- Reading the request ---- */
 
-/* False, with a message, if there is no such implementation. */
-static bool find_subject(const rcl_registry *registry, const char *given, subject *found)
-{
-    rcl_subject named;
-    found->given = given;
-    if (!rcl_subject_find(registry, "conform", given, &named)) {
-        return false;
-    }
-    memcpy(found->name, named.name, sizeof found->name);
-    memcpy(found->header, named.header, sizeof found->header);
-    return true;
-}
-
 /* The names in a comma-separated list, or-ed. False, with a message, on an unknown one. */
 static bool parse_engines(const char *list, unsigned *engines)
 {
@@ -137,11 +124,11 @@ static bool parse_engines(const char *list, unsigned *engines)
         if (!rcl_engine_parse(list, length, &engine)) {
             fprintf(stderr,
                     "rclab conform: there is no engine '%.*s'; there are: oracle, death, native, "
-                    "sanitizer\n",
+                    "sanitizer, explorer\n",
                     (int)length, list);
             return false;
         }
-        if (engine == RCL_ENGINE_EXPLORER || engine == RCL_ENGINE_COUNTER) {
+        if (engine == RCL_ENGINE_COUNTER) {
             fprintf(stderr, "rclab conform: the engine '%.*s' is not in this version\n",
                     (int)length, list);
             return false;
@@ -172,7 +159,7 @@ static bool add_subject(const rcl_registry *registry, request *asked, const char
         fprintf(stderr, "rclab conform: more than %d implementations\n", SUBJECTS_MAX);
         return false;
     }
-    return find_subject(registry, given, &asked->subjects[asked->count++]);
+    return rcl_subject_find(registry, "conform", given, &asked->subjects[asked->count++]);
 }
 
 /* Reads the options. -1: go on; else the exit status. */
@@ -257,16 +244,6 @@ static int read_options(const rcl_registry *registry, int argc, char **argv, req
 
 /* ---- Running ---- */
 
-/* How the user would ask for this implementation again. */
-static void set_again(const request *asked, const subject *one, rcl_conform_report *report)
-{
-    const char *quote = strpbrk(one->given, " ;&()'\"$") != NULL ? "'" : "";
-    snprintf(report->again, sizeof report->again, "rclab conform --impl %s%s%s%s%s%s", quote,
-             one->given, quote, asked->options.libraries != NULL ? " --libs '" : "",
-             asked->options.libraries != NULL ? asked->options.libraries : "",
-             asked->options.libraries != NULL ? "'" : "");
-}
-
 /* Keeps what a whole run found. */
 static void keep_verdict(const request *asked, const rcl_conform_report *report)
 {
@@ -291,7 +268,7 @@ static void show_error(const char *name, const char *error)
 }
 
 /* One implementation, with everything that is printed of it. Returns an exit status. */
-static int run_one(const request *asked, const subject *one, FILE *junit, unsigned *tap_number,
+static int run_one(const request *asked, const rcl_subject *one, FILE *junit, unsigned *tap_number,
                    FILE *summary)
 {
     static char error[4096];
@@ -299,7 +276,7 @@ static int run_one(const request *asked, const subject *one, FILE *junit, unsign
     int status = 0;
     rcl_conform_end end =
         rcl_conform(&asked->options, one->name, one->header, &report, error, sizeof error);
-    set_again(asked, one, &report);
+    rcl_subject_options(one, asked->options.libraries, report.again, sizeof report.again);
     switch (end) {
     case RCL_CONFORM_ENVIRONMENT:
         fprintf(stderr, "rclab conform: %s\n", error);

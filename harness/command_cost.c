@@ -58,7 +58,7 @@ static const char examples[] =
     "  rclab cost --impl packed64 --check      did my edit change what it executes?\n";
 
 /* What the reference was recorded with. */
-static const char reference_flags[] = "-O2 -g";
+static const char reference_flags[] = RCL_DEFAULT_FLAGS;
 
 static const char reference_path[] = RCL_SOURCE_DIR "/results/reference/costs.csv";
 
@@ -375,7 +375,7 @@ static const char *not_comparable(void)
     return "the reference is for x86-64, this is another machine";
 #else
     return strcmp(RCL_FLAGS, reference_flags) != 0
-               ? "the reference is for -O2 -g, this rclab has other flags (" RCL_FLAGS ")"
+               ? "the reference is for " RCL_DEFAULT_FLAGS ", this rclab has other flags (" RCL_FLAGS ")"
                : NULL;
 #endif
 }

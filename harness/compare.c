@@ -211,38 +211,41 @@ static bool measure_pair(const rcl_compare_request *request, rcl_pair *pair, pai
 
 /* ---- The machine between the runs ---- */
 
-/* How many of the controls of a number of threads lie beyond the middle of what chance gives. */
-static size_t beyond_middle(rcl_comparison *comparison, const pair_means *means,
-                            const rcl_run_spread *of, double spread)
+/* How far the controls of a number of threads lie from what launches explain: the sum of squares of
+ * their differences, each in the place of a normal one as likely. A single strange one counts as three
+ * standard deviations at most. */
+static double distance(rcl_comparison *comparison, const pair_means *means,
+                       const rcl_run_spread *of, double spread)
 {
-    size_t beyond = 0;
+    double sum = 0;
     for (size_t i = 0; i < comparison->count; i++) {
         rcl_pair *pair = &comparison->pairs[i];
         if (pair->verdict == RCL_CONTROL && pair->before->threads == of->threads) {
             set_error(pair, &means[i].before, &means[i].after, spread, of->controls);
-            beyond += two_sided_p(pair) < 0.5 ? 1 : 0;
+            double normal = fmin(3, gsl_cdf_ugaussian_Qinv(two_sided_p(pair) / 2));
+            sum += normal * normal;
         }
     }
-    return beyond;
+    return sum;
 }
 
-/* The least spread with which the controls look like chance: by chance half of them lie beyond the
- * middle, and no more than `most` do in 19 of 20 cases. One control that is strange moves nothing. */
+/* The least spread between the runs with which the controls look like chance: as far apart as in 19 of
+ * 20 cases in which there is none. */
 static double find_spread(rcl_comparison *comparison, const pair_means *means,
                           const rcl_run_spread *of)
 {
-    unsigned most = 0;
-    while (gsl_cdf_binomial_P(most, 0.5, (unsigned)of->controls) < 0.95) {
-        most++;
+    if (of->controls == 0) {
+        return 0;
     }
-    if (beyond_middle(comparison, means, of, 0) <= most) {
+    double most = gsl_cdf_chisq_Pinv(0.95, (double)of->controls);
+    if (distance(comparison, means, of, 0) <= most) {
         return 0;
     }
     double low = 0;
     double high = spread_max;
     for (unsigned step = 0; step < 30; step++) {
         double middle = (low + high) / 2;
-        bool chance = beyond_middle(comparison, means, of, middle) <= most;
+        bool chance = distance(comparison, means, of, middle) <= most;
         low = chance ? low : middle;
         high = chance ? middle : high;
     }
@@ -332,8 +335,9 @@ static double adjust(ranked_pair *ranked, size_t count)
             called = i + 1;
         }
     }
-    return RCL_COMPARE_FALSE_SHARE * (double)(called > 0 ? called : 1) /
-           (double)(count > 0 ? count : 1);
+    double cut = RCL_COMPARE_FALSE_SHARE * (double)(called > 0 ? called : 1) /
+                 (double)(count > 0 ? count : 1);
+    return fmin(cut, RCL_COMPARE_CHANCE);
 }
 
 static void conclude(rcl_pair *pair, double cut)

@@ -12,8 +12,9 @@
  *      of one run were measured in turns and have no such term.
  *   4. Many cells are looked at, so some look different by chance. Benjamini and Hochberg's procedure
  *      keeps the expected share of wrong ones among those called different at 5 %. Holm's would promise
- *      no wrong one at all, and find less. The same correction is in the intervals (Benjamini and
- *      Yekutieli 2005): a cell is called different exactly where its interval does not hold 1.
+ *      no wrong one at all, and find less. Besides, what a cell shows must come by chance in less than
+ *      one case of a hundred. The same correction is in the intervals (Benjamini and Yekutieli 2005): a
+ *      cell is called different exactly where its interval does not hold 1.
  *
  * Nothing is resampled: a bootstrap of six launches is worse than Student's t, and the same files give
  * the same answer. How often this cries wolf and what it finds is measured: make calibrate.
@@ -28,6 +29,9 @@
 
 /* The share of wrong ones among the cells called different. */
 #define RCL_COMPARE_FALSE_SHARE 0.05
+/* Nor is a cell called different that looks so by chance more often than this: with few cells compared,
+ * the share above alone would call one of twenty. */
+#define RCL_COMPARE_CHANCE 0.01
 
 typedef enum rcl_verdict {
     RCL_SLOWER,
@@ -58,14 +62,11 @@ typedef struct rcl_pair {
     double log_ratio, error, degrees; /* natural logarithm, its standard error, Welch's degrees */
 } rcl_pair;
 
-/* With fewer controls than this a spread between the runs cannot be seen. */
-enum { RCL_CONTROLS_MIN = 5 };
-
 /* How far the machine was another one in the two runs, for one number of threads. */
 typedef struct rcl_run_spread {
     unsigned threads;
-    size_t controls;
-    double spread; /* standard deviation of the logarithm of a cell's ratio; 0: none seen */
+    size_t controls; /* cells that it was taken from; 0: it is not known */
+    double spread;   /* standard deviation of the logarithm of a cell's ratio; 0: none seen */
 } rcl_run_spread;
 
 typedef struct rcl_comparison {

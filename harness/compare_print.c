@@ -148,11 +148,6 @@ static void print_all_others(FILE *out, const rcl_compare_request *request,
     print_unmatched(out, comparison, RCL_ONLY_AFTER, request->after, request->impl_after, all, end);
 }
 
-static bool is_known(const rcl_run_spread *spread)
-{
-    return spread->controls >= RCL_CONTROLS_MIN;
-}
-
 /* How far the machine moved between the runs, and for which numbers of threads that cannot be seen. */
 static void print_spreads(FILE *out, const rcl_compare_request *request,
                           const rcl_comparison *comparison, const char *end)
@@ -166,11 +161,11 @@ static void print_spreads(FILE *out, const rcl_compare_request *request,
     }
     size_t controls = 0;
     for (size_t i = 0; i < comparison->spread_count; i++) {
-        controls += is_known(&comparison->spreads[i]) ? comparison->spreads[i].controls : 0;
+        controls += comparison->spreads[i].controls;
     }
     if (controls == 0) {
         fprintf(out,
-                "Too few rows of null and floor to see whether the machine changed between the "
+                "No row of null or floor tells whether the machine changed between the "
                 "runs: differences may be the machine's.%s",
                 end);
         return;
@@ -180,7 +175,7 @@ static void print_spreads(FILE *out, const rcl_compare_request *request,
         const rcl_run_spread *spread = &comparison->spreads[i];
         fprintf(out, "%s %u thread%s ", i > 0 ? "," : "", spread->threads,
                 spread->threads == 1 ? "" : "s");
-        if (is_known(spread)) {
+        if (spread->controls > 0) {
             fprintf(out, "%.1f %%", spread->spread * 100);
         } else {
             fputs("not known", out);

@@ -18,6 +18,17 @@ enum { ROUNDS_NATIVE = 2000, ROUNDS_ASAN = 200, ROUNDS_TSAN = 150, ROUNDS_QUICK 
 
 enum { OPERATIONS = 100000, OPERATIONS_QUICK = 20000, ORACLE_RUNS = 2 };
 
+/* Of the explorer, in one search: executions, and random ones when those were not all. A scenario of two
+ * threads has some thousands; the few large ones would take minutes. */
+enum {
+    SEARCH_EXECUTIONS = 1000000,
+    SEARCH_EXECUTIONS_O0 = 200000,
+    SEARCH_EXECUTIONS_QUICK = 20000,
+    SEARCH_RANDOM = 20000,
+    SEARCH_RANDOM_QUICK = 2000,
+    SEARCH_LARGE_THREADS = 3 /* these are the large ones */
+};
+
 /* After this many tests ran out of time, the others get a fifth of it: an implementation that hangs
  * would else hold the battery up for long. */
 enum { LATE_MANY = 3, LATE_FACTOR = 5 };
@@ -29,6 +40,10 @@ static const double list_limit_seconds = 60;
 static const double sanitized_factor = 3;
 static const double heavy_factor = 3;
 static const double oracle_factor = 6;
+static const double search_factor = 12; /* it has a bound of its own */
+
+/* So begins what the explorer says of an execution without an end (battery_main.c). */
+static const char endless[] = "a loop without end";
 
 static const char *const outcome_names[RCL_OUTCOME_COUNT] = {"PASS", "FAIL", "UNSUPPORTED",
                                                              "UNTESTED"};
@@ -64,8 +79,8 @@ typedef struct test {
     char name[96];
     int trap; /* that must come; 0: none */
     bool heavy;
-    char number[24], seed[24], amount[24];
-    const char *arguments[6];
+    char number[24], seed[24], amount[24], random[24];
+    const char *arguments[8];
     const char *environment[6];
     char leaks[256];
 } test;
@@ -75,13 +90,14 @@ typedef struct run {
     const rcl_conform_options *options;
     rcl_conform_report *report;
     rcl_battery_build build;
+    bool known;   /* a program was there to tell `has` */
     unsigned has; /* capabilities as rcl_clause.needs */
     char *lists[RCL_FLAVOUR_COUNT];
     bool leaks; /* LeakSanitizer works here */
     test *tests;
     rcl_job *jobs;
     size_t count, room;
-    unsigned late;
+    unsigned late, endless;  /* tests that ran out of time, and searches that did not get on */
     unsigned oracle_passed;  /* runs */
     char oracle_stopped[16]; /* the clause that a run stopped at */
     rcl_progress progress;
@@ -132,6 +148,9 @@ static unsigned engine_of(rcl_flavour flavour, int trap, unsigned flags, unsigne
         return RCL_ENGINE_SANITIZER;
     case RCL_FLAVOUR_TSAN:
         return threads > 1 ? RCL_ENGINE_SANITIZER : 0;
+    case RCL_FLAVOUR_EXPLORE:
+    case RCL_FLAVOUR_EXPLORE_O0:
+        return RCL_ENGINE_EXPLORER;
     default:
         return 0;
     }
@@ -158,8 +177,26 @@ static void set_environment(test *next, bool leaks)
     }
 }
 
+static unsigned executions_of(const run *now, rcl_flavour flavour)
+{
+    return now->options->quick                 ? SEARCH_EXECUTIONS_QUICK
+           : flavour == RCL_FLAVOUR_EXPLORE_O0 ? SEARCH_EXECUTIONS_O0
+                                               : SEARCH_EXECUTIONS;
+}
+
+/* True if the explorer's program says that it searches the scenario. */
+static bool searched(const run *now, rcl_flavour flavour, unsigned number)
+{
+    char row[48];
+    snprintf(row, sizeof row, "\nsearched\t%u\t", number);
+    return strstr(now->lists[flavour], row) != NULL;
+}
+
+/* Which rows of a list are planned. */
+typedef enum part { PART_ALL, PART_LARGE, PART_SMALL } part;
+
 /* A row of the battery's list: number, clause, name, threads, trap, needs, flags. */
-static bool plan_scenario(run *now, rcl_flavour flavour, const char *row)
+static bool plan_scenario(run *now, rcl_flavour flavour, const char *row, part wanted)
 {
     unsigned number = 0;
     unsigned threads = 0;
@@ -172,8 +209,14 @@ static bool plan_scenario(run *now, rcl_flavour flavour, const char *row)
                &trap, &needs, &flags) != 7) {
         return true;
     }
+    if ((wanted == PART_LARGE && threads < SEARCH_LARGE_THREADS) ||
+        (wanted == PART_SMALL && threads >= SEARCH_LARGE_THREADS)) {
+        return true;
+    }
     rcl_clause_result *result = result_of(now, clause);
-    unsigned engine = engine_of(flavour, trap, flags, threads);
+    bool explored = rcl_flavour_explored(flavour);
+    unsigned engine =
+        explored && !searched(now, flavour, number) ? 0 : engine_of(flavour, trap, flags, threads);
     if (result == NULL) {
         char note[128];
         snprintf(note, sizeof note, "scenario %s names no clause: %s\n", name, clause);
@@ -206,7 +249,10 @@ static bool plan_scenario(run *now, rcl_flavour flavour, const char *row)
     snprintf(next->name, sizeof next->name, "%s", name);
     snprintf(next->number, sizeof next->number, "%u", number);
     snprintf(next->seed, sizeof next->seed, "%" PRIu64, now->options->seed);
-    snprintf(next->amount, sizeof next->amount, "%u", rounds_of(now, flavour));
+    snprintf(next->amount, sizeof next->amount, "%u",
+             explored ? executions_of(now, flavour) : rounds_of(now, flavour));
+    snprintf(next->random, sizeof next->random, "%d",
+             now->options->quick ? SEARCH_RANDOM_QUICK : SEARCH_RANDOM);
     set_environment(next, now->leaks && (flags & SCENARIO_KEEPS_MEMORY) == 0);
     return true;
 }
@@ -279,6 +325,10 @@ static bool make_jobs(run *now)
         }
         next->arguments[at++] = next->seed;
         next->arguments[at++] = next->amount;
+        if (next->engine == RCL_ENGINE_EXPLORER) {
+            next->arguments[at++] = "--random";
+            next->arguments[at++] = next->random;
+        }
         next->arguments[at] = NULL;
         for (unsigned e = 0; next->environment[e] != NULL; e++) {
             if (strncmp(next->environment[e], "ASAN_OPTIONS=", 13) == 0) {
@@ -290,6 +340,7 @@ static bool make_jobs(run *now)
             .environment = next->environment,
             .limit_seconds = now->options->timeout_seconds * (sanitized ? sanitized_factor : 1) *
                              (next->result == NULL ? oracle_factor : 1) *
+                             (next->engine == RCL_ENGINE_EXPLORER ? search_factor : 1) *
                              (next->heavy ? heavy_factor : 1),
             .memory_bytes = sanitized ? 0 : memory_bytes,
             .fixed_addresses = next->flavour == RCL_FLAVOUR_TSAN,
@@ -442,6 +493,10 @@ static bool judge(run *now, const test *done, const rcl_job *job, rcl_failure *f
     }
     if (strncmp(job->verdict, "fail\t", 5) == 0) {
         *other = read_failure(now, job->verdict, failure);
+        if (done->engine == RCL_ENGINE_EXPLORER) {
+            rcl_explored_schedule(failure->came, failure->schedule, sizeof failure->schedule);
+            rcl_explored_interleaving(job, failure->detail, sizeof failure->detail);
+        }
         if (done->trap != 0) {
             size_t used = strlen(failure->expected);
             snprintf(failure->expected + used, sizeof failure->expected - used,
@@ -480,11 +535,12 @@ static bool test_wanted(void *context, rcl_job *job)
              rcl_flavour_name(next->flavour));
     /* A clause that has failed by hanging would only hang again. */
     for (size_t i = 0; next->result != NULL && i < next->result->failure_count; i++) {
-        if (strstr(next->result->failures[i].came, "it still ran after") != NULL) {
+        if (strstr(next->result->failures[i].came, "it still ran after") != NULL ||
+            strncmp(next->result->failures[i].came, endless, sizeof endless - 1) == 0) {
             return false;
         }
     }
-    return true;
+    return next->engine != RCL_ENGINE_EXPLORER || now->endless < LATE_MANY;
 }
 
 static void test_ended(void *context, rcl_job *job)
@@ -497,7 +553,19 @@ static void test_ended(void *context, rcl_job *job)
         return;
     }
     now->late += job->end == RCL_JOB_LATE ? 1 : 0;
+    rcl_explored *explored = done->result != NULL ? &done->result->explored : NULL;
+    unsigned unsupported = explored != NULL ? explored->unsupported : 0;
+    if (done->engine == RCL_ENGINE_EXPLORER && rcl_explored_add(explored, job)) {
+        done->result->seconds += job->seconds;
+        if (explored->unsupported == unsupported) {
+            done->result->passed++;
+            done->result->engines |= RCL_ENGINE_EXPLORER;
+        }
+        rcl_job_free(job);
+        return;
+    }
     bool passed = judge(now, done, job, &failure, &other);
+    now->endless += !passed && strncmp(failure.came, endless, sizeof endless - 1) == 0 ? 1 : 0;
     if (done->result != NULL) {
         done->result->seconds += job->seconds;
         done->result->engines |= (unsigned)done->engine;
@@ -557,7 +625,7 @@ static bool read_list(run *now, rcl_flavour flavour, char *error, size_t error_s
     }
     program->built = false;
     snprintf(error, error_size, "%s", program->why);
-    return rcl_flavour_sanitized(flavour);
+    return rcl_flavour_sanitized(flavour) || rcl_flavour_explored(flavour);
 }
 
 static bool read_lists(run *now, char *error, size_t error_size)
@@ -572,6 +640,7 @@ static bool read_lists(run *now, char *error, size_t error_size)
     int overflow = 0;
     for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
         if (now->lists[f] != NULL && sscanf(now->lists[f], "impl\t%u\t%d", &caps, &overflow) == 2) {
+            now->known = true;
             now->report->caps = caps;
             now->has = caps | (overflow == RC_OVERFLOW_SATURATE ? RCL_NEEDS_SATURATION : 0);
         }
@@ -579,21 +648,30 @@ static bool read_lists(run *now, char *error, size_t error_size)
     return true;
 }
 
-/* Slow flavours first, so that the end is not one long test on one processor. */
+static bool plan_list(run *now, rcl_flavour flavour, part wanted)
+{
+    bool good = true;
+    const char *row = now->lists[flavour];
+    while (good && row != NULL && *row != '\0') {
+        good = plan_scenario(now, flavour, row, wanted);
+        row += strcspn(row, "\n");
+        row += *row == '\n' ? 1 : 0;
+    }
+    return good;
+}
+
+/* Slow ones first, so that the end is not one long test on one processor. */
 static bool plan_tests(run *now)
 {
     static const rcl_flavour order[] = {RCL_FLAVOUR_TSAN, RCL_FLAVOUR_ASAN, RCL_FLAVOUR_CHECKED,
                                         RCL_FLAVOUR_PLAIN, RCL_FLAVOUR_CHECKED_O0};
-    bool good = plan_oracle(now);
-    for (unsigned o = 0; o < RCL_FLAVOUR_COUNT && good; o++) {
-        const char *row = now->lists[order[o]];
-        while (good && row != NULL && *row != '\0') {
-            good = plan_scenario(now, order[o], row);
-            row += strcspn(row, "\n");
-            row += *row == '\n' ? 1 : 0;
-        }
+    bool good = plan_list(now, RCL_FLAVOUR_EXPLORE, PART_LARGE) &&
+                plan_list(now, RCL_FLAVOUR_EXPLORE_O0, PART_LARGE) && plan_oracle(now);
+    for (unsigned o = 0; o < sizeof order / sizeof order[0] && good; o++) {
+        good = plan_list(now, order[o], PART_ALL);
     }
-    return good && make_jobs(now);
+    return good && plan_list(now, RCL_FLAVOUR_EXPLORE, PART_SMALL) &&
+           plan_list(now, RCL_FLAVOUR_EXPLORE_O0, PART_SMALL) && make_jobs(now);
 }
 
 /* ---- Outcomes ---- */
@@ -602,8 +680,8 @@ static bool plan_tests(run *now)
 static void say_untested(const run *now, rcl_clause_result *result)
 {
     char names[96];
-    const unsigned here =
-        RCL_ENGINE_ORACLE | RCL_ENGINE_DEATH | RCL_ENGINE_NATIVE | RCL_ENGINE_SANITIZER;
+    const unsigned here = RCL_ENGINE_ORACLE | RCL_ENGINE_DEATH | RCL_ENGINE_NATIVE |
+                          RCL_ENGINE_SANITIZER | RCL_ENGINE_EXPLORER;
     unsigned engines = result->clause->engines;
     rcl_engine_names(engines, names, sizeof names);
     if ((engines & here) == 0) {
@@ -616,13 +694,21 @@ static void say_untested(const run *now, rcl_clause_result *result)
     }
     for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
         const rcl_battery_program *program = &now->build.programs[f];
-        if (rcl_flavour_sanitized((rcl_flavour)f) && program->wanted && !program->built &&
-            (engines & here & now->options->engines) == RCL_ENGINE_SANITIZER) {
+        unsigned engine = rcl_flavour_sanitized((rcl_flavour)f)  ? RCL_ENGINE_SANITIZER
+                          : rcl_flavour_explored((rcl_flavour)f) ? RCL_ENGINE_EXPLORER
+                                                                 : 0;
+        if (program->wanted && !program->built &&
+            (engines & here & now->options->engines) == engine) {
             snprintf(result->reason, sizeof result->reason, "%s: %.*s",
                      rcl_flavour_name((rcl_flavour)f), (int)strcspn(program->why, "\n"),
                      program->why);
             return;
         }
+    }
+    if (result->explored.unsupported > 0) {
+        snprintf(result->reason, sizeof result->reason, "explorer: unsupported: %s",
+                 result->explored.why);
+        return;
     }
     if (now->oracle_stopped[0] != '\0' && (engines & RCL_ENGINE_ORACLE) != 0) {
         snprintf(result->reason, sizeof result->reason, "the oracle stopped at %s before",
@@ -635,7 +721,7 @@ static void say_untested(const run *now, rcl_clause_result *result)
 
 static void settle(const run *now, rcl_clause_result *result)
 {
-    unsigned unmet = rcl_needs_unmet(result->clause->needs, now->has);
+    unsigned unmet = now->known ? rcl_needs_unmet(result->clause->needs, now->has) : 0;
     bool oracle = now->oracle_passed > 0 && (result->clause->engines & RCL_ENGINE_ORACLE) != 0;
     if (unmet != 0) {
         char names[256];
@@ -680,20 +766,44 @@ static void sum_up(run *now)
             report->missing += result->outcome == RCL_OUTCOME_UNTESTED ? 1 : 0;
         }
     }
-    report->passed = report->failing == 0 && (report->narrowed || report->missing == 0);
+    /* Narrowed to what could not be tested at all: that is no pass. */
+    bool any = report->counts[RCL_OUTCOME_PASS] > 0;
+    report->passed = report->failing == 0 && (report->missing == 0 || (report->narrowed && any));
+    if (now->options->quick && now->options->engines == RCL_ENGINE_ALL) {
+        size_t used = strlen(report->notes);
+        snprintf(report->notes + used, sizeof report->notes - used,
+                 "not run: the sanitizers and the explorer, which --quick leaves out\n");
+    }
     for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
         const rcl_battery_program *program = &now->build.programs[f];
         if (program->wanted && !program->built && program->why[0] != '\0') {
             size_t used = strlen(report->notes);
             snprintf(report->notes + used, sizeof report->notes - used,
-                     "not run: %s, which cannot be built here: %.*s\n",
-                     rcl_flavour_name((rcl_flavour)f), (int)strcspn(program->why, "\n"),
-                     program->why);
+                     "not run: %s, which %s: %.*s\n", rcl_flavour_name((rcl_flavour)f),
+                     program->unsupported ? "is UNSUPPORTED" : "cannot be built here",
+                     (int)strcspn(program->why, "\n"), program->why);
         }
     }
 }
 
 /* ---- All of it ---- */
+
+/* True if nothing was built, and *error says why the explorer's program was not: its compiler failed. */
+static bool only_explorer_failed(const run *now, char *error, size_t error_size)
+{
+    bool failed = false;
+    for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
+        const rcl_battery_program *program = &now->build.programs[f];
+        if (program->built) {
+            return false;
+        }
+        if (rcl_flavour_explored((rcl_flavour)f) && program->wanted && !program->unsupported) {
+            failed = true;
+            snprintf(error, error_size, "%s", program->why);
+        }
+    }
+    return failed;
+}
 
 static void choose_flavours(run *now)
 {
@@ -716,6 +826,11 @@ static void choose_flavours(run *now)
     now->build.programs[RCL_FLAVOUR_ASAN].wanted = sanitizer || (oracle && !quick);
     /* Compiled code is not instrumented: its orders would be missed, and correct code accused. */
     now->build.programs[RCL_FLAVOUR_TSAN].wanted = sanitizer && now->options->libraries == NULL;
+    /* Compiling for it takes what --quick has left. */
+    bool explorer =
+        (engines & needed & RCL_ENGINE_EXPLORER) != 0 && (!quick || engines != RCL_ENGINE_ALL);
+    now->build.programs[RCL_FLAVOUR_EXPLORE].wanted = explorer;
+    now->build.programs[RCL_FLAVOUR_EXPLORE_O0].wanted = explorer && !quick;
 }
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
@@ -741,6 +856,9 @@ static rcl_conform_end build_and_run(run *now, char *error, size_t error_size)
         return RCL_CONFORM_INTERRUPTED;
     default:
         break;
+    }
+    if (only_explorer_failed(now, error, error_size)) {
+        return RCL_CONFORM_NOT_BUILT;
     }
     if (!read_lists(now, error, error_size)) {
         return *now->options->stop ? RCL_CONFORM_INTERRUPTED : RCL_CONFORM_NOT_BUILT;

@@ -10,6 +10,7 @@
 
 #include "battery_build.h"
 #include "clauses.h"
+#include "explored.h"
 
 typedef enum rcl_outcome {
     RCL_OUTCOME_PASS, /* at least one test of it ran, and none failed */
@@ -25,7 +26,7 @@ typedef struct rcl_conform_options {
     const char *libraries; /* or NULL */
     const char *clauses;   /* ids or areas, separated by commas; NULL: all */
     unsigned engines;      /* rcl_engine bits */
-    bool quick;            /* fewer rounds, no sanitizers */
+    bool quick;            /* fewer rounds, no sanitizers, no explorer unless it is named */
     uint64_t seed;
     uint64_t operations;    /* of the oracle, over all flavours; 0: 100,000, quick 20,000 */
     double timeout_seconds; /* of a test; three times that under a sanitizer */
@@ -33,6 +34,8 @@ typedef struct rcl_conform_options {
     bool keep; /* leave the build folder, and say where it is */
     const volatile sig_atomic_t *stop;
 } rcl_conform_options;
+
+enum { RCL_DETAIL_BYTES = 12288 };
 
 /* A test that failed. */
 typedef struct rcl_failure {
@@ -42,9 +45,10 @@ typedef struct rcl_failure {
     rcl_engine engine;
     char expected[512];
     char came[1536];
-    char where[160]; /* file:line, or empty */
-    char detail
-        [1536]; /* what a sanitizer said, shortened; or empty. Lines end in \n but the last. */
+    char where[160];     /* file:line, or empty */
+    char schedule[1024]; /* the explorer's: shows it again; or empty */
+    /* What a sanitizer said, shortened, or the explorer, whole; or empty. Lines end in \n but the last. */
+    char detail[RCL_DETAIL_BYTES];
 } rcl_failure;
 
 typedef struct rcl_clause_result {
@@ -55,6 +59,7 @@ typedef struct rcl_clause_result {
     unsigned engines; /* that ran it */
     unsigned passed;  /* tests */
     double seconds;
+    rcl_explored explored; /* over its scenarios and flavours */
     rcl_failure *failures; /* in the order of the plan, whichever came first */
     size_t failure_count;
 } rcl_clause_result;
@@ -63,7 +68,7 @@ typedef struct rcl_conform_report {
     char name[64];
     char header[RCL_PATH_BYTES]; /* as given: the path of an rc.h, or its name below impls/ */
     char again[RCL_PATH_BYTES +
-               64]; /* "rclab conform --impl NAME": begins the command of each failure */
+               64]; /* "--impl NAME": so begin the options of each failure's command */
     uint64_t seed;
     unsigned caps;
     bool narrowed;                      /* not everything was asked for: this is no verdict */
@@ -72,7 +77,7 @@ typedef struct rcl_conform_report {
     unsigned failing;                   /* REQUIRED and DECLARED ones that FAIL */
     unsigned missing;                   /* REQUIRED and DECLARED ones that are UNTESTED */
     bool passed;
-    char notes[1024]; /* flavours that could not be built, and where the build was kept */
+    char notes[2048]; /* flavours that could not be built, and where the build was kept */
     double seconds;
 } rcl_conform_report;
 
@@ -84,7 +89,7 @@ typedef enum rcl_conform_end {
 } rcl_conform_end;
 
 /* Puts the implementation to the test. `caps`: what it is known to claim, or 0. The report must be freed in
- * every case. Cost: some 40 s of two processors, quick 8. */
+ * every case. Cost: some 60 s of two processors, quick 8. */
 rcl_conform_end rcl_conform(const rcl_conform_options *options, const char *name,
                             const char *header, rcl_conform_report *report, char *error,
                             size_t error_size);

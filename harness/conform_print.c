@@ -3,28 +3,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "wrap.h"
+
 enum { SENTENCE_COLUMN = 23, WIDTH = 100, ALSO_MAX = 6 };
 
 /* ---- The table ---- */
 
-/* Prints words from `column` on, and goes on at `indent`. Returns the column that was reached. */
 static int print_words(FILE *out, const char *text, int column, int indent)
 {
-    while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + length > WIDTH) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            fputc(' ', out);
-            column++;
-        }
-        fprintf(out, "%.*s", length, text);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    return column;
+    return rcl_print_words(out, text, column, indent, WIDTH);
 }
 
 static void print_labelled(FILE *out, const char *label, const char *text)
@@ -38,14 +25,21 @@ static void print_labelled(FILE *out, const char *label, const char *text)
 static void again(const rcl_conform_report *report, const rcl_clause_result *result,
                   const rcl_failure *failure, char *text, size_t size)
 {
-    snprintf(text, size, "%s --clause %s --engine %s --seed %" PRIu64, report->again,
+    if (failure->schedule[0] != '\0') {
+        bool optimised = failure->flavour == RCL_FLAVOUR_EXPLORE;
+        snprintf(text, size, "rclab explore %s --scenario %s/%s%s --schedule %s", report->again,
+                 result->clause->id, failure->test, optimised ? "" : " --optimise 0 --checked",
+                 failure->schedule);
+        return;
+    }
+    snprintf(text, size, "rclab conform %s --clause %s --engine %s --seed %" PRIu64, report->again,
              result->clause->id, rcl_engine_name(failure->engine), report->seed);
 }
 
 static void print_failure(FILE *out, const rcl_conform_report *report,
                           const rcl_clause_result *result, const rcl_failure *failure)
 {
-    char text[RCL_PATH_BYTES + 256];
+    char text[RCL_PATH_BYTES + 2048];
     snprintf(text, sizeof text, "%s (%s, %s)", failure->test, rcl_engine_name(failure->engine),
              rcl_flavour_name(failure->flavour));
     print_labelled(out, "test", text);
@@ -54,14 +48,33 @@ static void print_failure(FILE *out, const rcl_conform_report *report,
     if (failure->where[0] != '\0') {
         print_labelled(out, "where", failure->where);
     }
-    const char *label = "stack";
+    /* The explorer's lines need the width. */
+    bool explored = failure->engine == RCL_ENGINE_EXPLORER;
+    const char *label = explored ? "" : "stack";
     for (const char *line = failure->detail; *line != '\0'; label = "") {
         size_t length = strcspn(line, "\n");
-        fprintf(out, "    %-10s %.*s\n", label, (int)length, line);
+        if (length == 0) {
+            fputc('\n', out);
+        } else {
+            fprintf(out, "    %*s %.*s\n", explored ? -3 : -10, label, (int)length, line);
+        }
         line += length + (line[length] == '\n' ? 1 : 0);
     }
     again(report, result, failure, text, sizeof text);
     fprintf(out, "    %-10s %s\n", "again", text);
+}
+
+/* What the explorer says of a clause in which it found no failure. False: nothing. */
+static bool explored_words(const rcl_clause_result *result, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < result->failure_count; i++) {
+        if (result->failures[i].engine == RCL_ENGINE_EXPLORER) {
+            return false;
+        }
+    }
+    rcl_explored_words(&result->explored, text, size);
+    return text[0] != '\0';
 }
 
 /* The other tests that failed: names only. */
@@ -89,6 +102,7 @@ static void print_clause(FILE *out, const rcl_conform_report *report,
 {
     char engines[96];
     char tail[512] = "";
+    char explored[1024];
     fprintf(out, "%-10s %-11s ", result->clause->id, rcl_outcome_name(result->outcome));
     int column = print_words(out, result->clause->sentence, SENTENCE_COLUMN, SENTENCE_COLUMN);
     rcl_engine_names(result->engines, engines, sizeof engines);
@@ -106,6 +120,9 @@ static void print_clause(FILE *out, const rcl_conform_report *report,
     }
     print_words(out, tail + 1, column, SENTENCE_COLUMN);
     fputc('\n', out);
+    if (explored_words(result, explored, sizeof explored)) {
+        print_labelled(out, "explorer", explored);
+    }
     size_t shown = result->failure_count > 0 && !verbose ? 1 : result->failure_count;
     for (size_t i = 0; i < shown; i++) {
         print_failure(out, report, result, &result->failures[i]);
@@ -177,9 +194,13 @@ void rcl_conform_tap(FILE *out, const rcl_conform_report *report, unsigned *numb
                     result->reason);
         }
         fputc('\n', out);
+        char explored[1024];
+        if (explored_words(result, explored, sizeof explored)) {
+            fprintf(out, "# explorer: %s\n", explored);
+        }
         for (size_t f = 0; f < result->failure_count; f++) {
             const rcl_failure *failure = &result->failures[f];
-            char text[RCL_PATH_BYTES + 256];
+            char text[RCL_PATH_BYTES + 2048];
             again(report, result, failure, text, sizeof text);
             fprintf(out,
                     "# %s (%s, %s)\n#   expected %s\n#   came %s\n#   where %s\n#   again %s\n",
@@ -228,7 +249,7 @@ void rcl_conform_junit_end(FILE *out)
 
 static void junit_case(FILE *out, const rcl_conform_report *report, const rcl_clause_result *result)
 {
-    char text[RCL_PATH_BYTES + 256];
+    char text[RCL_PATH_BYTES + 2048];
     int area = (int)strcspn(result->clause->id, "-");
     fprintf(out, "    <testcase classname=\"%s.%.*s\" name=\"", report->name, area,
             result->clause->id);
@@ -254,12 +275,20 @@ static void junit_case(FILE *out, const rcl_conform_report *report, const rcl_cl
         fputs("; came ", out);
         print_escaped(out, failure->came);
         fprintf(out, "\" type=\"%s\">", rcl_engine_name(failure->engine));
-        snprintf(text, sizeof text, "%s (%s) %s\n%s\nagain: ", failure->test,
-                 rcl_flavour_name(failure->flavour), failure->where, failure->detail);
+        snprintf(text, sizeof text, "%s (%s) %s\n", failure->test,
+                 rcl_flavour_name(failure->flavour), failure->where);
         print_escaped(out, text);
+        print_escaped(out, failure->detail);
+        fputs("\nagain: ", out);
         again(report, result, failure, text, sizeof text);
         print_escaped(out, text);
         fputs("</failure>\n", out);
+    }
+    char explored[1024];
+    if (explored_words(result, explored, sizeof explored)) {
+        fputs("      <system-out>explorer: ", out);
+        print_escaped(out, explored);
+        fputs("</system-out>\n", out);
     }
     fputs("    </testcase>\n", out);
 }

@@ -36,6 +36,7 @@ bool rcl_subject_find(const rcl_registry *registry, const char *command, const c
                       rcl_subject *found)
 {
     char path[RCL_PATH_BYTES];
+    found->given = given;
     for (unsigned i = 0; i < registry->impl_count; i++) {
         if (strcmp(registry->impls[i]->name, given) == 0) {
             snprintf(found->name, sizeof found->name, "%s", given);
@@ -67,4 +68,12 @@ bool rcl_subject_find(const rcl_registry *registry, const char *command, const c
     }
     name_of_path(registry, path, found->name, sizeof found->name);
     return true;
+}
+
+void rcl_subject_options(const rcl_subject *one, const char *libraries, char *text, size_t size)
+{
+    const char *quote = strpbrk(one->given, " ;&()'\"$") != NULL ? "'" : "";
+    snprintf(text, size, "--impl %s%s%s%s%s%s", quote, one->given, quote,
+             libraries != NULL ? " --libs '" : "", libraries != NULL ? libraries : "",
+             libraries != NULL ? "'" : "");
 }

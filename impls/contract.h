@@ -420,26 +420,27 @@ RC_OPERATION(rc_strong, rc_retain_raw, void *);
  * Does:     from now on this handle is the wrapper's; the count does not move. With strong above 1,
  *           wrapper_retain is called once, before the bit can be seen. A second one traps (WRAPPER).
  * Callers:  the handle's owner; not together with another attach or detach of that object.
- * Ordering: ACQ_REL: who sees the bit sees the wrapper.
+ * Ordering: RELEASE: who sees the bit, or is a hook called for it, sees what came before. ACQUIRE:
+ *           wrapper_release, if it is called because the others have left meanwhile, sees their uses.
  * Cost:     1 locked.
- * Clauses:  WRAP. */
+ * Clauses:  WRAP, ORDER. */
 RC_OPERATION(void, rc_wrapper_attach, rc_strong);
 
 /* rc_wrapper_detach
  * Does:     the handle is the caller's again; the count does not move. With strong above 1,
  *           wrapper_release is called once, afterwards. Without a wrapper it traps (WRAPPER).
  * Callers:  as attach.
- * Ordering: ACQ_REL.
+ * Ordering: RELEASE: who sees that the bit has gone sees what came before.
  * Cost:     1 locked.
- * Clauses:  WRAP. */
+ * Clauses:  WRAP, ORDER. */
 RC_OPERATION(void, rc_wrapper_detach, rc_strong);
 
 /* rc_has_wrapper
  * Does:     tells whether a wrapper is attached; false for null.
  * Callers:  whoever holds the handle.
- * Ordering: ACQUIRE: pairs with attach.
+ * Ordering: ACQUIRE: pairs with attach and detach.
  * Cost:     a load.
- * Clauses:  WRAP. */
+ * Clauses:  WRAP, ORDER. */
 RC_OPERATION(bool, rc_has_wrapper, rc_strong);
 #endif
 

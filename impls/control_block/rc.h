@@ -263,7 +263,8 @@ static inline void control_block_release_shared(rc_strong handle)
 static inline bool control_block_take_last(control_block *block)
 {
     if (RC_CHECKED) {
-        /* D2 RELAXED: as below; an exchange, so that check and change are one step. */
+        /* D2 RELAXED: as below. An exchange is stronger than needed where nobody misuses: with it,
+         * check and change are one step. */
         uint64_t unique = CONTROL_BLOCK_UNIQUE;
         return atomic_compare_exchange_strong_explicit(&block->counts, &unique,
                                                        CONTROL_BLOCK_ONE_WEAK, memory_order_relaxed,

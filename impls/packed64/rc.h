@@ -32,7 +32,9 @@
  *   4. D3 (weak decrement) is ACQ_REL for the same reason as D1: its last one frees.
  *   5. L1 (lock) is ACQUIRE on success: it can be the first contact of a thread with the object.
  *   6. The wrapper's hooks are decided from the value that the change itself returned. A second
- *      load could see another thread's change and call a hook twice or never.
+ *      load could see another thread's change and call a hook twice or never. A hook may look at
+ *      what attach published: D1 has acquired it; R1 and L0, which are RELAXED, do so by a fence
+ *      on the rare way to the hook (F1, F2).
  *
  * SOURCE
  *   The layout of c10::intrusive_ptr_target since its two counters became one word:
@@ -148,6 +150,8 @@ static inline rc_strong packed64_retain(void *payload)
     /* Strong went 1 -> 2 under a wrapper; the weak bits do not matter here. */
     if (__builtin_expect(packed64_wrapped(before) && packed64_strong(before) == 1, 0) &&
         header->class->wrapper_retain != NULL) {
+        /* F1 ACQUIRE: who is told of the wrapper sees it. Pairs with A1; R1 itself need not pay. */
+        RC_ACQUIRE_AFTER_ZERO(&header->counts);
         header->class->wrapper_retain(payload);
     }
     return (rc_strong){payload};
@@ -238,7 +242,8 @@ static inline void packed64_release_shared(void *payload)
 static inline bool packed64_take_last(packed64_header *header, uint64_t counts)
 {
     if (RC_CHECKED) {
-        /* D2 RELAXED: as below; an exchange, so that check and change are one step. */
+        /* D2 RELAXED: as below. An exchange is stronger than needed where nobody misuses: with it,
+         * check and change are one step. */
         return atomic_compare_exchange_strong_explicit(&header->counts, &counts, PACKED64_ONE_WEAK,
                                                        memory_order_relaxed, memory_order_relaxed);
     }
@@ -360,6 +365,8 @@ static inline rc_strong rc_weak_lock(rc_weak weak)
             rc_trap(RC_TRAP_STRONG_OVERFLOW, weak.payload);
         }
         if (__builtin_expect(edge, 0) && !granted) {
+            /* F2 ACQUIRE: as F1. L1 comes too late for the question. */
+            RC_ACQUIRE_AFTER_ZERO(&header->counts);
             if (!packed64_wrapper_grants(header->class, weak.payload)) {
                 return rc_null();
             }
@@ -463,8 +470,8 @@ static inline void rc_wrapper_attach(rc_strong handle)
             }
             retained = true;
         }
-        /* A1 ACQ_REL: RELEASE publishes the wrapper with the bit (pairs with H1 and with D1's
-         * ACQUIRE); ACQUIRE keeps us behind the owners whose departure we counted. */
+        /* A1 ACQ_REL: RELEASE publishes the wrapper with the bit (pairs with H1, F1, F2 and D1's
+         * ACQUIRE); ACQUIRE: wrapper_release below sees the uses of those that left. */
     } while (!atomic_compare_exchange_weak_explicit(&header->counts, &counts,
                                                     counts | PACKED64_WRAPPER, memory_order_acq_rel,
                                                     memory_order_relaxed));
@@ -480,9 +487,10 @@ static inline void rc_wrapper_detach(rc_strong handle)
         return;
     }
     packed64_header *header = packed64_header_of(handle.payload);
-    /* A2 ACQ_REL: the hooks' effects of earlier edges come before; pairs with A1 and D1. */
+    /* A2 RELEASE: who sees that the wrapper has gone sees what came before. Pairs with H1. There is
+     * nothing to ACQUIRE: the callers of attach and detach take turns. */
     uint64_t before =
-        atomic_fetch_and_explicit(&header->counts, ~PACKED64_WRAPPER, memory_order_acq_rel);
+        atomic_fetch_and_explicit(&header->counts, ~PACKED64_WRAPPER, memory_order_release);
     if (RC_CHECKED && !packed64_wrapped(before)) {
         rc_trap(RC_TRAP_WRAPPER, handle.payload);
     }
@@ -493,7 +501,7 @@ static inline void rc_wrapper_detach(rc_strong handle)
 
 static inline bool rc_has_wrapper(rc_strong handle)
 {
-    /* H1 ACQUIRE: who sees the bit sees the wrapper. Pairs with A1. */
+    /* H1 ACQUIRE: who sees the bit sees the wrapper, or that it has gone. Pairs with A1, A2. */
     return handle.payload != NULL &&
            packed64_wrapped(atomic_load_explicit(&packed64_header_of(handle.payload)->counts,
                                                  memory_order_acquire));

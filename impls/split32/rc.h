@@ -247,7 +247,9 @@ static inline bool rc_is_unique(rc_strong handle)
     }
     /* U2 ACQUIRE: pairs with D1, so that writing the payload comes after everybody's uses. */
     bool unique = atomic_load_explicit(&header->strong, memory_order_acquire) == 1;
-    /* U3 RELEASE: U2 comes before it. Pairs with W1. */
+    /* U3 RELEASE: U2 comes before it. Pairs with W1. Stronger than needed: had U2 read what the
+     * maker of a weak handle released after its W1, that D1 and U2 would put W1 before U3, and it
+     * could not have read it. Kept: free on x86-64, and the pair can be checked without that. */
     atomic_store_explicit(&header->weak, 1, memory_order_release);
     return unique;
 }
@@ -292,7 +294,7 @@ static inline rc_weak rc_weak_new(rc_strong handle)
         }
         /* W1 ACQUIRE on success: pairs with U3. Whoever was told "unique" read strong before we
          * made this handle, so our later release of strong cannot be what it read. RELAXED on
-         * failure. */
+         * failure. As U3 stronger than needed, and kept for the same reason. */
         if (atomic_compare_exchange_weak_explicit(&header->weak, &weak, weak + 1,
                                                   memory_order_acquire, memory_order_relaxed)) {
             break;

@@ -100,7 +100,7 @@ expect "flagged cells are left out by name" 0 \
     "$RCLAB" compare a other
 expect "so are cells of one launch" 0 "2 left out, one launch shows no spread: split32  training_step" \
     "$RCLAB" compare a other
-expect "without null and floor it says so" 0 "Too few rows of null and floor" sh -c '
+expect "without null and floor it says so" 0 "No row of null or floor tells whether the machine changed" sh -c '
     mkdir few_a few_b && cp a/machine.json few_a && cp b/machine.json few_b
     grep -v -E ",(null|floor)," a/raw.csv >few_a/raw.csv && grep -v -E ",(null|floor)," b/raw.csv >few_b/raw.csv
     "$0" compare few_a few_b' "$RCLAB"

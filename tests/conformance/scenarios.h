@@ -9,10 +9,10 @@
 #include "scenarios/order.h"
 #include "scenarios/race.h"
 #include "scenarios/thread.h"
+#include "scenarios/hook.h"
 
 /* The explorer's program is built without those that have no threads, or threads of their own. */
 #ifndef RC_EXPLORER
-#include "scenarios/hook.h"
 #include "scenarios/mem.h"
 #include "scenarios/misuse.h"
 #include "scenarios/null.h"
@@ -23,9 +23,9 @@
 
 /* Each ends in an entry without a clause. */
 static const rcb_scenario *const rcb_areas[] = {
-    rcb_life,  rcb_weak_scenarios, rcb_wrap, rcb_limit, rcb_order, rcb_race, rcb_thread,
+    rcb_life,  rcb_weak_scenarios, rcb_wrap, rcb_limit, rcb_order, rcb_race, rcb_thread, rcb_hook,
 #ifndef RC_EXPLORER
-    rcb_hook, rcb_mem, rcb_misuse, rcb_null, rcb_raw, rcb_shm, rcb_tensor,
+    rcb_mem, rcb_misuse, rcb_null, rcb_raw, rcb_shm, rcb_tensor,
 #endif
 };
 

@@ -6,9 +6,10 @@
 #   run.sh [--quick] [--seed N] [--jobs N] [--controls | --no-controls] [NAME...]
 #
 # NAME: folders of tests/mutants or tests/controls; none: all. --quick: some 15 % of the mutants and of
-# the correct implementations, drawn by the seed. Results: build/mutants.csv. Needs cc (or $CC).
-# Exits 1 if a mutant survived that is not the explorer's, if it was found by another clause than its
-# own, or if a correct implementation was accused.
+# the correct implementations, drawn by the seed. Results: build/mutants.csv. Needs cc (or $CC), and for
+# the explorer Linux on x86-64 and binutils.
+# Exits 1 if a mutant survived, if it was found by another clause than its own, or if a correct
+# implementation was accused. Without the explorer its mutants are counted apart.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 3
@@ -35,19 +36,23 @@ rounds_of() {
     esac
 }
 
-# Which flavours can kill a mutant of this clause, in the order in which they are tried.
+# Which flavours can kill a mutant of this clause, in the order in which they are tried. The explorer
+# needs no luck; natively a lost update is found as soon, and shows that the battery finds it there.
 ladder_of() {
     case $1 in
         MISUSE-* | LIMIT-0[3-7]) echo "checked checked_O1" ;;
-        ORDER-*) echo "tsan" ;;
-        RACE-11) echo "tsan plain" ;;
-        RACE-* | THREAD-0[236] | WRAP-1[678]) echo "plain checked tsan" ;;
+        ORDER-*) echo "explorer tsan" ;;
+        RACE-11) echo "explorer tsan plain" ;;
+        RACE-* | WRAP-1[678]) echo "plain explorer checked tsan" ;;
+        THREAD-0[236]) echo "plain checked explorer tsan" ;;
+        HOOK-0[12356] | LIMIT-0[1289] | LIMIT-10) echo "checked plain explorer asan" ;;
         *) echo "checked plain asan" ;;
     esac
 }
 
 engine_of() { # flavour trap
     case $1 in
+        explorer) echo explorer ;;
         asan | tsan) echo sanitizer ;;
         *) if [ "$2" != 0 ]; then echo death; else echo native; fi ;;
     esac
@@ -130,14 +135,50 @@ first_failure() { # flavour program [clause]
     done <"$2.scenarios"
 }
 
+# ---- The explorer ----
+
+# Its library, once for all. Nothing, if this machine is none for it: no file then.
+build_explorer() {
+    [ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || return 0
+    for tool in objcopy objdump nm ar; do command -v $tool >/dev/null || return 0; done
+    for source in "$root"/tests/engines/explorer/*.c; do
+        [ "$(basename "$source")" = battery_program.c ] && continue
+        "$cc" -std=gnu17 -O2 -g -w -D_GNU_SOURCE -fno-pie -I"$root/impls" -I"$root/harness" \
+            -I"$root/tests/conformance" -I"$root/tests/engines/explorer" \
+            -c "$source" -o "$work/explorer-$(basename "$source" .c).o" || return 1
+    done
+    ar rc "$work/explorer.a" "$work"/explorer-*.o
+}
+
+# Searches the scenarios of a clause, or all: "fail", or "unsupported", clause, name and the search's
+# seconds of the first one that does not pass. Nothing if all pass. 1: it could not be built.
+explored() { # header program executions [clause]
+    CC=$cc sh "$root/tests/engines/explorer/build.sh" "$1" "$2" "$work/explorer.a" 0 -O0 \
+        >"$2.log" 2>&1
+    case $? in
+        0) ;;
+        4) echo "unsupported $(tail -n 1 "$2.log" | tr ' ' '_') - 0"; return 0 ;;
+        *) return 1 ;;
+    esac
+    "$2" list 2>/dev/null | awk -F'\t' -v only="${4-}" '$1 == "searched" && (only == "" || only == $3) {
+        print $2, $3, $4 }' >"$2.searched"
+    while read -r index clause name; do
+        timeout -k 1 120 "$2" run "$index" "$seed" "$3" 3>"$2.verdict" >"$2.out" 2>&1 </dev/null
+        said=$(cut -f1 "$2.verdict" | head -n 1)
+        [ "$said" = pass ] && continue
+        echo "${said:-crash} $clause $name $(sed -n 's/.*blocked, \([0-9.]*\) s$/\1/p' "$2.out" | tail -n 1)"
+        return 0
+    done <"$2.searched"
+}
+
 seconds_since() { # nanoseconds
     awk -v from="$1" -v to="$(date +%s%N)" 'BEGIN { printf "%.1f", (to - from) / 1e9 }'
 }
 
-# A row of the results: kind,name,clause,outcome,engine,flavour,test,seconds
+# A row of the results: kind,name,clause,outcome,engine,flavour,test,seconds,search_seconds
 report() { # kind name clause outcome engine flavour test
     row_seconds=$(seconds_since "$started")
-    echo "$1,$2,$3,$4,$5,$6,$7,$row_seconds" >"$work/rows/$1-$2"
+    echo "$1,$2,$3,$4,$5,$6,$7,$row_seconds,$searched" >"$work/rows/$1-$2"
     done_now=$(find "$work/rows" -type f | wc -l)
     printf '%3d/%d  %-9s %-36s %-18s %-28s %5s s\n' "$done_now" "$total" "$4" "$2" "$5/$6" "$7" \
         "$row_seconds"
@@ -152,8 +193,27 @@ run_mutant() { # name
     program=$work/$1
     explorer=no
     head -n 1 "$header" | grep -q 'explorer:' && explorer=yes
-    outcome=survived flavour=- engine=- test=-
-    for flavour in $(ladder_of "$clause"); do
+    outcome=survived flavour=- engine=- test=- searched=
+    # What is the explorer's is not left to luck, and may hang natively.
+    ladder=$(ladder_of "$clause")
+    [ $explorer = yes ] && ladder=explorer
+    for flavour in $ladder; do
+        if [ "$flavour" = explorer ]; then
+            [ -f "$work/explorer.a" ] || continue
+            if ! failure=$(explored "$header" "$program" 100000 "$clause"); then
+                outcome=unbuilt
+                sed 's/^/    /' "$program.log" >&2
+                break
+            fi
+            case $failure in
+                '') continue ;;
+                unsupported*) [ $explorer = yes ] && outcome=refused || continue ;;
+                *) outcome=killed ;;
+            esac
+            engine=explorer test=$(echo "$failure" | cut -d' ' -f3)
+            searched=$(echo "$failure" | cut -d' ' -f4)
+            break
+        fi
         if ! build_battery "$header" "$flavour" "$program"; then
             outcome=unbuilt engine=- test=-
             sed 's/^/    /' "$program.log" >&2
@@ -183,7 +243,7 @@ run_mutant() { # name
             fi
             ;;
     esac
-    if [ $outcome = survived ] && [ $explorer = yes ]; then
+    if [ $outcome = survived ] && [ $explorer = yes ] && [ ! -f "$work/explorer.a" ]; then
         outcome=explorer flavour=-
     elif [ $outcome = survived ]; then
         for flavour in checked plain; do
@@ -197,16 +257,24 @@ run_mutant() { # name
         [ $outcome = survived ] && flavour=-
     fi
     report mutant "$1" "$clause" "$outcome" "$engine" "$flavour" "$test"
-    rm -f "$program" "$program".*
+    rm -rf "$program" "$program".*
 }
 
 run_correct() { # kind name
-    rounds=160 limit=300 go=0
+    rounds=160 limit=300 go=0 searched=
     header=$root/tests/controls/$2/rc.h
     [ "$1" = impl ] && header=$root/impls/$2/rc.h
     program=$work/$1-$2
     outcome=cleared flavour=all engine=all test=-
-    for flavour in checked plain asan tsan; do
+    for flavour in checked plain asan tsan explorer; do
+        if [ $flavour = explorer ]; then
+            [ -f "$work/explorer.a" ] || continue
+            failure=$(explored "$header" "$program" 20000) || failure="fail unbuilt - 0"
+            [ -z "$failure" ] && continue
+            outcome=accused engine=explorer test=$(echo "$failure" | cut -d' ' -f2,3 | tr ' ' ':')
+            { cat "$program.verdict"; head -n 40 "$program.out"; } | sed 's/^/    /' >&2
+            break
+        fi
         if ! build_battery "$header" "$flavour" "$program"; then
             outcome=unbuilt
             sed 's/^/    /' "$program.log" >&2
@@ -229,7 +297,7 @@ run_correct() { # kind name
     done
     [ $outcome = cleared ] && flavour=all
     report "$1" "$2" - "$outcome" "$engine" "$flavour" "$test"
-    rm -f "$program" "$program".*
+    rm -rf "$program" "$program".*
 }
 
 # A child of the run: MUTANT_RUN=1 run.sh KIND:NAME, with work, seed and total in the environment.
@@ -293,6 +361,7 @@ began=$(date +%s%N)
 for flavour in checked checked_O1 plain asan tsan; do
     build_common $flavour || { echo "run.sh: $cc cannot build the flavour $flavour" >&2; exit 3; }
 done
+build_explorer || { echo "run.sh: $cc cannot build the explorer" >&2; exit 3; }
 
 # What a mutant says of the rows that it expresses, and what the table says of it, must agree.
 for header in "$root"/tests/mutants/*_*/rc.h; do
@@ -316,22 +385,34 @@ export work seed total MUTANT_RUN=1
 
 mkdir -p "$root/build"
 {
-    echo "kind,name,clause,outcome,engine,flavour,test,seconds"
+    echo "kind,name,clause,outcome,engine,flavour,test,seconds,search_seconds"
     find "$work/rows" -type f | sort | xargs -r cat
 } >"$work/mutants.csv"
 mv "$work/mutants.csv" "$root/build/mutants.csv"
 awk -F, -v total="$total" -v seconds="$(seconds_since "$began")" '
     NR == 1 { next }
     { n[$1 == "mutant" ? "mutant" : "correct"]++; count[$4]++ }
+    $4 == "killed" && $5 == "explorer" { searched[++explored] = $9 + 0 }
+    $4 == "refused" { print "  refused: " $2 " (C11 does not know what it does: the explorer says so)" }
     $4 == "survived" || $4 == "misjudged" || $4 == "accused" || $4 == "unbuilt" {
         bad++
         print "  " $4 ": " $2 " (" $7 " " $6 ")"
     }
     END {
-        printf "%d mutants: %d killed, %d for the explorer, %d survived, %d killed by another clause; ",
-               n["mutant"], count["killed"], count["explorer"], count["survived"], count["misjudged"]
+        printf "%d mutants: %d killed, %d refused, %d for the explorer, %d survived, %d killed by another clause; ",
+               n["mutant"], count["killed"], count["refused"], count["explorer"], count["survived"],
+               count["misjudged"]
         printf "%d correct ones: %s accused; %.0f s\n", n["correct"],
                (count["accused"] ? count["accused"] : "none"), seconds
+        if (explored > 0) {
+            for (i = 2; i <= explored; i++) {
+                for (k = i; k > 1 && searched[k] < searched[k - 1]; k--) {
+                    swap = searched[k]; searched[k] = searched[k - 1]; searched[k - 1] = swap
+                }
+            }
+            printf "%d killed by the explorer: search until the failure, median %.4f s, longest %.4f s\n",
+                   explored, searched[int((explored + 1) / 2)], searched[explored]
+        }
         if (NR - 1 != total) { print "  " total - NR + 1 " gave no result"; bad++ }
         exit (bad > 0)
     }' "$root/build/mutants.csv"

@@ -1,4 +1,5 @@
-/* HOOK: finalizers. One thread, but for one scenario of HOOK-03. Uses the checks of life.h. */
+/* HOOK: finalizers. Uses the checks of life.h. Those with threads are short: two objects die at once, or
+ * one dies while others let go of it. */
 
 /* ---- HOOK-01 ---- */
 
@@ -214,6 +215,64 @@ static void hook_uses_others(rcb_world *world)
 }
 
 #if (RC_IMPL_CAPS) & RC_CAP_THREADS
+/* Two objects whose finalizers use a third, of which they have a handle each, die on two threads at once.
+ * Shows a lock held around finalize that another finalize needs, and a count that is spoiled between. */
+static void hook_use_child(rcb_payload *payload)
+{
+    rcb_world *world = payload->world;
+    if (payload->id >= 2) {
+        return;
+    }
+    rc_strong copy = rc_retain(payload->child);
+    RCB_EXPECT_EQ(rcb_payload_of(copy)->canary, RCB_CANARY, "canary of what finalize still holds");
+    rcb_payload_of(copy)->field[payload->id] = 1 + payload->id;
+    rc_release(copy);
+    world->value[payload->id]++;
+}
+
+/* Parents in strong[0], strong[1], of the same child. */
+static void hook_share_child(rcb_world *world)
+{
+    rc_strong child = rcb_new(world, 2);
+    rc_share(child);
+    for (uint32_t i = 0; i < 2; i++) {
+        world->strong[i] = rcb_new(world, i);
+        rcb_payload_of(world->strong[i])->child = rc_retain(child);
+        rc_share(world->strong[i]);
+    }
+    rc_release(child);
+}
+
+static void hook_share_used_child(rcb_world *world)
+{
+    world->on_finalize = hook_use_child;
+    hook_share_child(world);
+}
+
+static void hook_release_own(rcb_world *world)
+{
+    rc_reset(&world->strong[rcb_thread_index()]);
+}
+
+static void hook_check_child(rcb_world *world)
+{
+    for (uint32_t id = 0; id < 3; id++) {
+        life_expect_died(world, id, "each of two parents and their child dies once");
+    }
+    life_expect_no_memory("they leave no memory");
+}
+
+static void hook_check_used_child(rcb_world *world)
+{
+    hook_check_child(world);
+    for (uint32_t i = 0; i < 2; i++) {
+        RCB_EXPECT_EQ(world->value[i], 1, "finalizers of a parent that came to their end");
+        RCB_EXPECT_EQ(world->seen[2][i], 1 + i, "what the child's finalize saw of a parent's");
+    }
+}
+#endif
+
+#if ((RC_IMPL_CAPS)&RC_CAP_THREADS) && !defined(RC_EXPLORER)
 /* Owns the handle in strong[2]. */
 static void *hook_other_thread(void *argument)
 {
@@ -261,6 +320,65 @@ static void hook_waits_for_thread(rcb_world *world)
     life_expect_alive(world, 1, "what another handle holds lives");
     life_expect_strong(world->strong[1], 1, "strong references of it");
     rc_reset(&world->strong[1]);
+}
+#endif
+
+/* ---- HOOK-01 with threads ---- */
+
+#if ((RC_IMPL_CAPS)&RC_CAP_THREADS) && ((RC_IMPL_CAPS)&RC_CAP_WEAK)
+/* Finalize writes every field while another thread locks, uses and asks: shows a finalize that begins while
+ * a handle is still used, and a lock that reads or writes the payload. */
+static void hook_write_whole(rcb_payload *payload)
+{
+    for (uint64_t i = 0; i < RCB_THREADS_MAX; i++) {
+        payload->field[i] = 50 + i;
+    }
+    for (uint64_t i = 0; i < RCB_THREADS_MAX; i++) {
+        RCB_EXPECT_EQ(payload->field[i], 50 + i, "what finalize wrote in the payload before");
+    }
+    payload->world->value[5]++;
+}
+
+/* The only strong handle in strong[0]; weak handles in weak[1], weak[2], and in the payload. */
+static void hook_share_weak(rcb_world *world)
+{
+    world->strong[0] = rcb_new(world, 0);
+    rcb_payload_of(world->strong[0])->weak = rc_weak_new(world->strong[0]);
+    world->weak[1] = rc_weak_new(world->strong[0]);
+    world->weak[2] = rc_weak_new(world->strong[0]);
+    rc_share(world->strong[0]);
+}
+
+static void hook_share_written(rcb_world *world)
+{
+    hook_share_weak(world);
+    world->on_finalize = hook_write_whole;
+}
+
+static void hook_lock_and_use(rcb_world *world)
+{
+    const uint32_t thread = rcb_thread_index();
+    rc_strong locked = rc_weak_lock(world->weak[thread]);
+    if (!rc_is_null(locked)) {
+        rcb_payload_of(locked)->field[thread] = thread;
+        rc_release(locked);
+    }
+    (void)rc_weak_expired(world->weak[thread]);
+}
+
+static void hook_drop_weak(rcb_world *world)
+{
+    rc_weak_reset(&world->weak[rcb_thread_index()]);
+}
+
+static void hook_check_died(rcb_world *world)
+{
+    life_expect_died(world, 0, "the object dies once");
+    RCB_EXPECT_EQ(world->value[5], 1, "finalizers that came to their end");
+    for (unsigned i = 0; i < RCB_THREADS_MAX; i++) {
+        rc_weak_reset(&world->weak[i]);
+    }
+    life_expect_no_memory("and is freed after its last weak handle");
 }
 #endif
 
@@ -371,7 +489,71 @@ static void hook_block_stays_nested(rcb_world *world)
     RCB_EXPECT(wrong == NULL, "nothing is written after the block went", "%s", wrong);
 }
 
+#if (RC_IMPL_CAPS) & RC_CAP_THREADS
+/* Finalize drops the weak handle in its own payload, and works on; other threads drop theirs meanwhile.
+ * Shows a block that goes with the last weak handle though finalize is not done, or goes twice. */
+static void hook_drop_inside(rcb_payload *payload)
+{
+    rc_weak_reset(&payload->weak);
+    RCB_EXPECT_EQ(payload->canary, RCB_CANARY, "canary while finalize runs");
+    payload->field[0] = 1;
+    payload->world->value[5]++;
+}
+
+static void hook_share_dropped(rcb_world *world)
+{
+    hook_share_weak(world);
+    rc_weak_reset(&world->weak[2]);
+    world->on_finalize = hook_drop_inside;
+}
+
+static void hook_share_dropped_by_two(rcb_world *world)
+{
+    hook_share_weak(world);
+    world->on_finalize = hook_drop_inside;
+}
+#endif
+
 /* ---- HOOK-06 ---- */
+
+#if (RC_IMPL_CAPS) & RC_CAP_THREADS
+/* Two objects with a weak handle to each other die on two threads at once, and each one's finalize locks
+ * the other. Shows one that is found alive though its finalize has begun, one that dies twice because a
+ * finalize let go of it, and finalizers that wait for each other. */
+static void hook_lock_other(rcb_payload *payload)
+{
+    rcb_world *world = payload->world;
+    const uint32_t other = 1 - payload->id;
+    rc_strong locked = rc_weak_lock(payload->weak);
+    if (!rc_is_null(locked)) {
+        RCB_EXPECT_EQ(rcb_payload_of(locked)->canary, RCB_CANARY, "canary of a locked object");
+        RCB_EXPECT_EQ(world->finalized[other], 0, "finalizers of a locked object");
+        rc_release(locked);
+    }
+    world->value[payload->id]++;
+}
+
+static void hook_share_each_other(rcb_world *world)
+{
+    world->on_finalize = hook_lock_other;
+    for (uint32_t i = 0; i < 2; i++) {
+        world->strong[i] = rcb_new(world, i);
+        rc_share(world->strong[i]);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        rcb_payload_of(world->strong[i])->weak = rc_weak_new(world->strong[1 - i]);
+    }
+}
+
+static void hook_check_each_other(rcb_world *world)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        life_expect_died(world, i, "each of two objects that die at once dies once");
+        RCB_EXPECT_EQ(world->value[i], 1, "finalizers that came to their end");
+    }
+    life_expect_no_memory("they leave no memory");
+}
+#endif
 
 /* weak[0] and weak[1] are to the objects 0 and 1. Object 0 holds object 1 alone. */
 static void hook_look_at_both(rcb_payload *payload)
@@ -481,16 +663,52 @@ static const rcb_scenario rcb_hook[] = {
     {.clause = "HOOK-02", .name = "many", .thread = {hook_many}},
     {.clause = "HOOK-03", .name = "uses_others", .thread = {hook_uses_others}},
 #if (RC_IMPL_CAPS) & RC_CAP_THREADS
+#if (RC_IMPL_CAPS) & RC_CAP_WEAK
+    {.clause = "HOOK-01",
+     .name = "whole_beside_a_lock",
+     .setup = hook_share_written,
+     .thread = {hook_release_own, hook_lock_and_use},
+     .check = hook_check_died},
+#endif
+    {.clause = "HOOK-02",
+     .name = "two_parents_at_once",
+     .setup = hook_share_child,
+     .thread = {hook_release_own, hook_release_own},
+     .check = hook_check_child},
+    {.clause = "HOOK-03",
+     .name = "two_use_one_child",
+     .setup = hook_share_used_child,
+     .thread = {hook_release_own, hook_release_own},
+     .check = hook_check_used_child},
+#ifndef RC_EXPLORER /* a thread of its own */
     {.clause = "HOOK-03",
      .name = "waits_for_thread",
      .needs = RC_CAP_THREADS,
      .flags = RCB_HEAVY,
      .thread = {hook_waits_for_thread}},
 #endif
+#endif
     {.clause = "HOOK-04", .name = "none", .thread = {hook_none}},
 #if (RC_IMPL_CAPS) & RC_CAP_WEAK
     {.clause = "HOOK-05", .name = "block_stays", .thread = {hook_block_stays}},
     {.clause = "HOOK-05", .name = "block_stays_nested", .thread = {hook_block_stays_nested}},
+#if (RC_IMPL_CAPS) & RC_CAP_THREADS
+    {.clause = "HOOK-05",
+     .name = "block_stays_beside_a_weak_release",
+     .setup = hook_share_dropped,
+     .thread = {hook_release_own, hook_drop_weak},
+     .check = hook_check_died},
+    {.clause = "HOOK-05",
+     .name = "block_stays_beside_two_weak_releases",
+     .setup = hook_share_dropped_by_two,
+     .thread = {hook_release_own, hook_drop_weak, hook_drop_weak},
+     .check = hook_check_died},
+    {.clause = "HOOK-06",
+     .name = "two_lock_each_other",
+     .setup = hook_share_each_other,
+     .thread = {hook_release_own, hook_release_own},
+     .check = hook_check_each_other},
+#endif
     {.clause = "HOOK-06", .name = "die_together", .thread = {hook_die_together}},
     {.clause = "HOOK-06", .name = "saves_child", .thread = {hook_saves_child}},
 #if (RC_IMPL_CAPS) & RC_CAP_IMMEDIATE

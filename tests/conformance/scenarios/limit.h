@@ -531,6 +531,146 @@ static void limit_pinned_neighbour(rcb_world *world)
 #endif
 #endif
 
+#if (RC_IMPL_CAPS) & RC_CAP_THREADS
+/* ---- With threads ---- */
+
+/* LIMIT-01. Two threads take the last two units below the limit, through main's handle, and give them
+ * back. Shows a limit that is checked before the unit is added, or that one thread sees for another. */
+static void limit_share_at(rcb_world *world, uint64_t strong)
+{
+    limit_setup(world);
+    rc_share(world->strong[0]);
+    limit_preset(world, strong);
+}
+
+static void limit_share_2_below(rcb_world *world)
+{
+    limit_share_at(world, RC_IMPL_STRONG_MAX - 2);
+}
+
+static void limit_up_and_down(rcb_world *world)
+{
+    rc_release(rc_retain(world->strong[0]));
+}
+
+static void limit_check_2_below(rcb_world *world)
+{
+    limit_expect_strong(world->strong[0], RC_IMPL_STRONG_MAX - 2,
+                        "after two threads reached the limit and left it");
+    limit_finish(world);
+}
+
+#if (RC_IMPL_CAPS) & RC_CAP_WEAK
+/* LIMIT-02. The same for weak handles, one made and one retained. */
+static void limit_share_weak_2_below(rcb_world *world)
+{
+    limit_setup(world);
+    rc_share(world->strong[0]);
+    rc_test_preset(world->strong[0], 1, RC_IMPL_WEAK_MAX - 2);
+}
+
+static void limit_weak_new_and_drop(rcb_world *world)
+{
+    rc_weak_release(rc_weak_new(world->strong[0]));
+}
+
+static void limit_weak_retain_and_drop(rcb_world *world)
+{
+    rc_weak_release(rc_weak_retain(world->weak[0]));
+}
+
+static void limit_check_weak_2_below(rcb_world *world)
+{
+    limit_expect_weak(world->strong[0], RC_IMPL_WEAK_MAX - 2,
+                      "after two threads reached the limit and left it");
+    limit_finish(world);
+}
+
+/* LIMIT-10. One thread reaches the strong limit while another reaches the weak one. */
+static void limit_share_both_1_below(rcb_world *world)
+{
+    limit_setup(world);
+    rc_share(world->strong[0]);
+    rc_test_preset(world->strong[0], RC_IMPL_STRONG_MAX - 1, RC_IMPL_WEAK_MAX - 1);
+}
+
+static void limit_check_both_1_below(rcb_world *world)
+{
+    limit_expect_strong(world->strong[0], RC_IMPL_STRONG_MAX - 1, "after both reached their limits");
+    limit_expect_weak(world->strong[0], RC_IMPL_WEAK_MAX - 1, "after both reached their limits");
+    RCB_EXPECT_EQ(rcb_payload_of(world->strong[0])->field[0], UINT64_C(0x0123456789abcdef),
+                  "the payload");
+    limit_finish(world);
+}
+#endif
+
+#if (RC_IMPL_OVERFLOW) == RC_OVERFLOW_SATURATE
+/* LIMIT-08. The count is pinned before the threads; they release more than they retain. Shows a pin that
+ * is put back in a second step, between which others see or lower the count. */
+static void limit_share_pinned(rcb_world *world)
+{
+    limit_share_at(world, RC_IMPL_STRONG_MAX);
+    (void)rc_retain(world->strong[0]);
+}
+
+static void limit_release_pinned(rcb_world *world)
+{
+    rc_release(world->strong[0]);
+    RCB_EXPECT_EQ(rc_use_count(world->strong[0]), RC_IMPL_STRONG_MAX,
+                  "strong references of a saturated count after a release");
+    rc_release(world->strong[0]);
+}
+
+static void limit_retain_pinned(rcb_world *world)
+{
+    (void)rc_retain(world->strong[0]);
+    RCB_EXPECT_EQ(rc_use_count(world->strong[0]), RC_IMPL_STRONG_MAX,
+                  "strong references of a saturated count after a retain");
+    rc_release(world->strong[0]);
+}
+
+static void limit_check_pinned(rcb_world *world)
+{
+    RCB_EXPECT_EQ(rc_use_count(world->strong[0]), RC_IMPL_STRONG_MAX,
+                  "strong references of a saturated count after the threads");
+    RCB_EXPECT_EQ(world->finalized[0], 0, "finalizers of an object with a saturated count");
+}
+
+#if (RC_IMPL_CAPS) & RC_CAP_WEAK
+/* LIMIT-09. The same for weak handles. */
+static void limit_share_weak_pinned(rcb_world *world)
+{
+    limit_setup(world);
+    rc_share(world->strong[0]);
+    rc_test_preset(world->strong[0], 1, RC_IMPL_WEAK_MAX);
+    (void)rc_weak_new(world->strong[0]);
+}
+
+static void limit_release_weak_pinned(rcb_world *world)
+{
+    rc_weak_release(world->weak[0]);
+    rc_weak_release(world->weak[0]);
+}
+
+static void limit_retain_weak_pinned(rcb_world *world)
+{
+    (void)rc_weak_retain(world->weak[0]);
+    rc_weak_release(world->weak[0]);
+}
+
+static void limit_check_weak_pinned(rcb_world *world)
+{
+    RCB_EXPECT_EQ(rc_weak_count(world->strong[0]), RC_IMPL_WEAK_MAX,
+                  "weak handles of a saturated count after the threads");
+    rc_reset(&world->strong[0]);
+    rcb_settle();
+    RCB_EXPECT_EQ(world->finalized[0], 1, "finalizers after the last strong release");
+    RCB_EXPECT_TRUE(rcb_heap_live_blocks() > 0, "the block stays");
+}
+#endif
+#endif
+#endif
+
 #endif
 
 static const rcb_scenario rcb_limit[] = {
@@ -687,6 +827,46 @@ static const rcb_scenario rcb_limit[] = {
 #if (RC_IMPL_CAPS) & RC_CAP_WEAK
     {.clause = "LIMIT-10", .name = "both_counts_at_the_limit", .thread = {limit_neighbours}},
     {.clause = "LIMIT-10", .name = "one_count_at_the_limit", .thread = {limit_alone}},
+#endif
+#if (RC_IMPL_CAPS) & RC_CAP_THREADS
+    {.clause = "LIMIT-01",
+     .name = "two_threads_reach_the_limit",
+     .needs = RC_CAP_THREADS,
+     .setup = limit_share_2_below,
+     .thread = {limit_up_and_down, limit_up_and_down},
+     .check = limit_check_2_below},
+#if (RC_IMPL_CAPS) & RC_CAP_WEAK
+    {.clause = "LIMIT-02",
+     .name = "two_threads_reach_the_limit",
+     .needs = RC_CAP_THREADS,
+     .setup = limit_share_weak_2_below,
+     .thread = {limit_weak_new_and_drop, limit_weak_retain_and_drop},
+     .check = limit_check_weak_2_below},
+    {.clause = "LIMIT-10",
+     .name = "two_threads_reach_both_limits",
+     .needs = RC_CAP_THREADS,
+     .setup = limit_share_both_1_below,
+     .thread = {limit_up_and_down, limit_weak_new_and_drop},
+     .check = limit_check_both_1_below},
+#endif
+#if (RC_IMPL_OVERFLOW) == RC_OVERFLOW_SATURATE
+    {.clause = "LIMIT-08",
+     .name = "two_threads_at_a_saturated_count",
+     .needs = RC_CAP_THREADS,
+     .flags = RCB_KEEPS_MEMORY,
+     .setup = limit_share_pinned,
+     .thread = {limit_release_pinned, limit_retain_pinned},
+     .check = limit_check_pinned},
+#if (RC_IMPL_CAPS) & RC_CAP_WEAK
+    {.clause = "LIMIT-09",
+     .name = "two_threads_at_a_saturated_count",
+     .needs = RC_CAP_THREADS,
+     .flags = RCB_KEEPS_MEMORY,
+     .setup = limit_share_weak_pinned,
+     .thread = {limit_release_weak_pinned, limit_retain_weak_pinned},
+     .check = limit_check_weak_pinned},
+#endif
+#endif
 #endif
 #endif
     {.clause = NULL},

@@ -399,6 +399,132 @@ static void order_check_published(rcb_world *world)
     order_check_seen(world, 1);
 }
 #endif
+
+#if (RC_IMPL_CAPS) & RC_CAP_WRAPPER
+/* ---- ORDER-08 ---- */
+
+/* field[0] stands for the wrapper's state: thread 0 writes it, then attaches. The handles are those of
+ * WRAP-18: strong[0] is to be the wrapper's, strong[5] is thread 1's. */
+static void order_write_and_attach(rcb_world *world)
+{
+    order_use(world->strong[0]);
+    rc_wrapper_attach(world->strong[0]);
+}
+
+static void order_write_and_detach(rcb_world *world)
+{
+    order_use(world->strong[0]);
+    rc_wrapper_detach(world->strong[0]);
+}
+
+static void order_expect_written(const rcb_payload *payload, const char *what)
+{
+    RCB_EXPECT_EQ(payload->field[0], ORDER_VALUE, what);
+}
+
+/* Thread 1 asks. Shows an attach or detach without RELEASE, and a question without ACQUIRE. */
+static void order_ask_and_read(rcb_world *world)
+{
+    if (rc_has_wrapper(world->strong[5])) {
+        order_expect_written(rcb_payload_of(world->strong[5]),
+                             "what is seen of a write before attach by who sees the wrapper");
+    }
+}
+
+static void order_ask_and_read_without(rcb_world *world)
+{
+    if (!rc_has_wrapper(world->strong[5])) {
+        order_expect_written(rcb_payload_of(world->strong[5]),
+                             "what is seen of a write before detach by who sees no wrapper");
+    }
+}
+
+static void order_check_asked(rcb_world *world)
+{
+    RCB_EXPECT_TRUE(rc_has_wrapper(world->strong[0]), "there is a wrapper after attach");
+    wrap_finish(world);
+}
+
+/* The hooks are called because the bit was seen. Shows a retain or a lock that goes from the bit to the
+ * hook without ACQUIRE. */
+static void order_read_in_retain_hook(rcb_payload *payload)
+{
+    order_expect_written(payload, "what wrapper_retain sees of a write before attach");
+}
+
+static void order_give_loan_and_hook(rcb_world *world)
+{
+    wrap_share_bare_at_1(world);
+    world->on_wrapper_retain = order_read_in_retain_hook;
+}
+
+/* The only other owner leaves: by the edge, or while attach gives the wrapper its reference. Either hook
+ * sees both threads' writes. Shows an attach without ACQUIRE, too. */
+static void order_read_in_release_hook(rcb_payload *payload)
+{
+    order_expect_written(payload, "what wrapper_release sees of a write before attach");
+    RCB_EXPECT_EQ(payload->field[1], ORDER_VALUE + 1,
+                  "what wrapper_release sees of a use by an owner that has left");
+}
+
+static void order_give_2_and_hook(rcb_world *world)
+{
+    wrap_share_bare_at_2(world);
+    world->on_wrapper_release = order_read_in_release_hook;
+}
+
+static void order_use_and_drop_own(rcb_world *world)
+{
+    order_use(world->strong[5]);
+    rc_reset(&world->strong[5]);
+}
+
+#if (RC_IMPL_CAPS) & RC_CAP_WEAK
+static bool order_read_in_try_hook(void *memory)
+{
+    order_expect_written(memory, "what wrapper_try_retain sees of a write before attach");
+    return rcb_wrapper_try_retain(memory);
+}
+
+static const rc_class order_asking = {.name = "asking",
+                                      .payload_size = sizeof(rcb_payload),
+                                      .finalize = rcb_finalize,
+                                      .wrapper_retain = rcb_wrapper_retain,
+                                      .wrapper_release = rcb_wrapper_release,
+                                      .wrapper_try_retain = order_read_in_try_hook};
+
+static void order_give_weak_of(rcb_world *world, const rc_class *class)
+{
+    world->strong[0] = rcb_new_of(world, class, 0);
+    world->weak[1] = rc_weak_new(world->strong[0]);
+    rc_share(world->strong[0]);
+    world->on_wrapper_retain = order_read_in_retain_hook;
+}
+
+static void order_give_weak_asking(rcb_world *world)
+{
+    order_give_weak_of(world, &order_asking);
+}
+
+static void order_give_weak_retaining(rcb_world *world)
+{
+    order_give_weak_of(world, &rcb_wrapped);
+}
+
+static void order_lock_wrapped(rcb_world *world)
+{
+    world->strong[5] = rc_weak_lock(world->weak[1]);
+    RCB_EXPECT_FALSE(rc_is_null(world->strong[5]), "a lock that the wrapper grants gives a handle");
+}
+
+static void order_check_locked_wrapped(rcb_world *world)
+{
+    rc_weak_reset(&world->weak[1]);
+    wrap_expect_balance(world, 1, "with one foreign reference");
+    wrap_finish(world);
+}
+#endif
+#endif
 #endif
 
 static const rcb_scenario rcb_order[] = {
@@ -493,6 +619,42 @@ static const rcb_scenario rcb_order[] = {
      .setup = order_not_published,
      .thread = {order_publish, order_lock_published},
      .check = order_check_published},
+#endif
+#if (RC_IMPL_CAPS) & RC_CAP_WRAPPER
+    {.clause = "ORDER-08",
+     .name = "ask_after_attach",
+     .setup = wrap_share_bare_at_2,
+     .thread = {order_write_and_attach, order_ask_and_read},
+     .check = order_check_asked},
+    {.clause = "ORDER-08",
+     .name = "ask_after_detach",
+     .setup = wrap_share_wrapped_at_2,
+     .thread = {order_write_and_detach, order_ask_and_read_without},
+     .check = wrap_check_detached},
+    {.clause = "ORDER-08",
+     .name = "retain_after_attach",
+     .setup = order_give_loan_and_hook,
+     .thread = {order_write_and_attach, wrap_take},
+     .check = wrap_check_attached_at_2},
+    {.clause = "ORDER-08",
+     .name = "release_and_attach",
+     .setup = order_give_2_and_hook,
+     .thread = {order_write_and_attach, order_use_and_drop_own},
+     .check = wrap_check_attached},
+#if (RC_IMPL_CAPS) & RC_CAP_WEAK
+    {.clause = "ORDER-08",
+     .name = "lock_that_asks_after_attach",
+     .needs = RC_CAP_WEAK,
+     .setup = order_give_weak_asking,
+     .thread = {order_write_and_attach, order_lock_wrapped},
+     .check = order_check_locked_wrapped},
+    {.clause = "ORDER-08",
+     .name = "lock_that_retains_after_attach",
+     .needs = RC_CAP_WEAK,
+     .setup = order_give_weak_retaining,
+     .thread = {order_write_and_attach, order_lock_wrapped},
+     .check = order_check_locked_wrapped},
+#endif
 #endif
 #endif
     {.clause = NULL},

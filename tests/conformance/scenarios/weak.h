@@ -1,4 +1,5 @@
-/* WEAK: weak handles. One thread. Uses the checks of life.h.
+/* WEAK: weak handles. Uses the checks of life.h. What threads do to them at once is RACE's; the scenarios
+ * with threads here put a clause of this area to the test while the object dies elsewhere.
  *
  * Freed memory is filled with a pattern and kept. So a weak handle whose memory went too early
  * reads a count that is not zero: its lock succeeds, and a later write is found at the end of the
@@ -635,6 +636,171 @@ static void weak_slot_inside_target(rcb_world *world)
     life_expect_died(world, 0, "the object dies once");
     life_expect_no_memory("the slot inside released what it held");
 }
+
+#if (RC_IMPL_CAPS) & RC_CAP_THREADS
+/* ---- With threads ---- */
+
+/* Thread 0 has the only strong handle, threads 1 and 2 a weak one each, the payload another. */
+static void weak_share(rcb_world *world)
+{
+    world->strong[0] = rcb_new(world, 0);
+    rcb_payload_of(world->strong[0])->weak = rc_weak_new(world->strong[0]);
+    world->weak[1] = rc_weak_new(world->strong[0]);
+    world->weak[2] = rc_weak_new(world->strong[0]);
+    rc_share(world->strong[0]);
+}
+
+static void weak_release_strong(rcb_world *world)
+{
+    rc_reset(&world->strong[0]);
+}
+
+static void weak_check_died(rcb_world *world)
+{
+    life_expect_died(world, 0, "the object dies once");
+    for (unsigned i = 1; i < RCB_HANDLES; i++) {
+        if (!rc_weak_is_null(world->weak[i])) {
+            weak_expect_dead(world->weak[i], "a weak handle of a dead object locks to null");
+            rc_weak_reset(&world->weak[i]);
+        }
+    }
+    life_expect_no_memory("its memory goes with the last weak handle");
+}
+
+/* WEAK-03. Locks until one fails; the next fails too. Shows a count that comes back from zero. */
+static void weak_lock_twice(rcb_world *world)
+{
+    const rc_weak weak = world->weak[rcb_thread_index()];
+    rc_strong first = rc_weak_lock(weak);
+    const bool dead = rc_is_null(first);
+    rc_release(first);
+    rc_strong second = rc_weak_lock(weak);
+    RCB_EXPECT(!dead || rc_is_null(second), "once a lock gave null it does so for good",
+               "the second lock gave a handle");
+    rc_release(second);
+}
+
+/* WEAK-04, WEAK-05. Finalize asks and locks while another thread does. Shows a mark of death that is set
+ * after finalize has begun, and a lock that undoes it. */
+static void weak_ask_inside(rcb_payload *payload)
+{
+    weak_expect_dead(payload->weak, "the object is dead from its finalize on");
+    payload->field[0] = 1;
+    weak_expect_dead(payload->weak, "the object stays dead while finalize runs");
+}
+
+static void weak_share_asking(rcb_world *world)
+{
+    weak_share(world);
+    world->on_finalize = weak_ask_inside;
+}
+
+static void weak_lock_once(rcb_world *world)
+{
+    rc_release(rc_weak_lock(world->weak[rcb_thread_index()]));
+}
+
+static void weak_ask_expired(rcb_world *world)
+{
+    const rc_weak weak = world->weak[rcb_thread_index()];
+    rc_strong locked = rc_weak_lock(weak);
+    RCB_EXPECT(rc_is_null(locked) || !rc_weak_expired(weak),
+               "a weak handle has not expired while a handle is held", "it has");
+    RCB_EXPECT(!rc_is_null(locked) || rc_weak_expired(weak),
+               "a weak handle has expired once a lock gave null", "it has not");
+    rc_release(locked);
+}
+
+/* WEAK-06, WEAK-10. A weak handle is retained while the object dies, and goes before or after. Shows a
+ * block that goes with a handle that was not the last. */
+static void weak_exchange(rcb_world *world)
+{
+    const uint32_t thread = rcb_thread_index();
+    rc_weak more = rc_weak_retain(world->weak[thread]);
+    rc_weak_reset(&world->weak[thread]);
+    (void)rc_weak_expired(more);
+    world->weak[4 + thread] = more;
+}
+
+/* WEAK-07. Finalize drops the object's own weak handle while others retain and drop theirs. */
+static void weak_drop_inside(rcb_payload *payload)
+{
+    rc_weak_reset(&payload->weak);
+    payload->field[0] = 1;
+}
+
+static void weak_share_dropping(rcb_world *world)
+{
+    weak_share(world);
+    world->on_finalize = weak_drop_inside;
+}
+
+static void weak_exchange_and_drop(rcb_world *world)
+{
+    const uint32_t thread = rcb_thread_index();
+    weak_exchange(world);
+    rc_weak_reset(&world->weak[4 + thread]);
+}
+
+/* WEAK-08. Finalize keeps a weak handle to its own object while others drop theirs. */
+static void weak_keep_inside(rcb_payload *payload)
+{
+    payload->world->weak[4] = rc_weak_retain(payload->weak);
+}
+
+static void weak_share_keeping(rcb_world *world)
+{
+    weak_share(world);
+    world->on_finalize = weak_keep_inside;
+}
+
+static void weak_drop_own(rcb_world *world)
+{
+    rc_weak_reset(&world->weak[rcb_thread_index()]);
+}
+
+/* WEAK-11. Locks of a dead object fail while its last weak handles go. Shows a lock that leaves a unit in
+ * either count. */
+static void weak_share_dead(rcb_world *world)
+{
+    weak_share(world);
+    rc_reset(&world->strong[0]);
+    life_expect_died(world, 0, "the object dies before the threads");
+}
+
+static void weak_fail_and_drop(rcb_world *world)
+{
+    weak_expect_dead(world->weak[rcb_thread_index()], "a lock of a dead object gives null");
+    weak_drop_own(world);
+}
+
+/* WEAK-12. Weak handles come and go on two threads, all of them; the object lives. Shows an implicit weak
+ * unit that is taken for a handle's. */
+static void weak_share_loan(rcb_world *world)
+{
+    world->strong[0] = rcb_new(world, 0);
+    rc_share(world->strong[0]);
+}
+
+static void weak_make_and_drop(rcb_world *world)
+{
+    rc_weak weak = rc_weak_new(world->strong[0]);
+    rc_strong locked = rc_weak_lock(weak);
+    RCB_EXPECT_FALSE(rc_is_null(locked), "a lock of a live object gives a handle");
+    rc_weak_release(weak);
+    RCB_EXPECT_EQ(rcb_payload_of(locked)->canary, RCB_CANARY, "canary of a locked object");
+    rc_release(locked);
+}
+
+static void weak_check_alive(rcb_world *world)
+{
+    life_expect_alive(world, 0, "an object lives on when its weak handles have gone");
+    life_expect_strong(world->strong[0], 1, "strong references");
+    life_expect_weak(world->strong[0], 0, "weak references");
+    rc_reset(&world->strong[0]);
+    weak_check_died(world);
+}
+#endif
 #endif
 
 static const rcb_scenario rcb_weak_scenarios[] = {
@@ -674,6 +840,58 @@ static const rcb_scenario rcb_weak_scenarios[] = {
     {.clause = "WEAK-12", .name = "come_and_go", .thread = {weak_come_and_go}},
     {.clause = "WEAK-13", .name = "slots", .thread = {weak_slots}},
     {.clause = "WEAK-13", .name = "slot_inside_target", .thread = {weak_slot_inside_target}},
+#if (RC_IMPL_CAPS) & RC_CAP_THREADS
+    {.clause = "WEAK-03",
+     .name = "null_for_good_while_it_dies",
+     .setup = weak_share,
+     .thread = {weak_release_strong, weak_lock_twice},
+     .check = weak_check_died},
+    {.clause = "WEAK-04",
+     .name = "finalize_locks_beside_a_lock",
+     .setup = weak_share_asking,
+     .thread = {weak_release_strong, weak_lock_once},
+     .check = weak_check_died},
+    {.clause = "WEAK-04",
+     .name = "finalize_locks_beside_two_locks",
+     .setup = weak_share_asking,
+     .thread = {weak_release_strong, weak_lock_once, weak_lock_once},
+     .check = weak_check_died},
+    {.clause = "WEAK-05",
+     .name = "expired_as_the_lock_says",
+     .setup = weak_share_asking,
+     .thread = {weak_release_strong, weak_ask_expired},
+     .check = weak_check_died},
+    {.clause = "WEAK-06",
+     .name = "exchanged_while_it_dies",
+     .setup = weak_share,
+     .thread = {weak_release_strong, weak_exchange_and_drop, weak_drop_own},
+     .check = weak_check_died},
+    {.clause = "WEAK-07",
+     .name = "self_beside_others",
+     .setup = weak_share_dropping,
+     .thread = {weak_release_strong, weak_exchange_and_drop, weak_drop_own},
+     .check = weak_check_died},
+    {.clause = "WEAK-08",
+     .name = "kept_while_others_go",
+     .setup = weak_share_keeping,
+     .thread = {weak_release_strong, weak_drop_own, weak_drop_own},
+     .check = weak_check_died},
+    {.clause = "WEAK-10",
+     .name = "retained_while_it_dies",
+     .setup = weak_share,
+     .thread = {weak_release_strong, weak_exchange},
+     .check = weak_check_died},
+    {.clause = "WEAK-11",
+     .name = "failing_lock_beside_the_last_releases",
+     .setup = weak_share_dead,
+     .thread = {weak_drop_own, weak_fail_and_drop, weak_fail_and_drop},
+     .check = weak_check_died},
+    {.clause = "WEAK-12",
+     .name = "come_and_go_on_two_threads",
+     .setup = weak_share_loan,
+     .thread = {weak_make_and_drop, weak_make_and_drop},
+     .check = weak_check_alive},
+#endif
 #endif
     {.clause = NULL},
 };

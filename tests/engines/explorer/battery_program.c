@@ -87,7 +87,9 @@ rcx_program rcx_battery_program(unsigned index)
                          .setup = setup,
                          .thread = thread,
                          .check = check,
-                         .context = &state};
+                         .context = &state,
+                         .memory = &world,
+                         .memory_size = sizeof world};
 }
 
 void *rcx_battery_world(size_t *size)

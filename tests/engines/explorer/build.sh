@@ -8,11 +8,12 @@
 #   CHECKED       0 or 1: RC_CHECKED
 #   OPTIMISATION  -O2, -O0
 # CC and CXX name the compilers. What is compiled and what is not supported is said on standard output.
-# Exit: 0 built, 1 a compiler or linker failed, 4 not supported (the last line says why).
+# Exit: 0 built, 1 a compiler or linker failed, 3 the machine lacks something, 4 not supported, 127 there
+# is no such compiler. The last line says why.
 set -u
 
 if [ $# -lt 5 ]; then
-    sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,12p' >&2
+    sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,13p' >&2
     exit 2
 fi
 header=$1
@@ -30,10 +31,19 @@ unsupported() {
     exit 4
 }
 
+lacking() {
+    echo "unsupported: $*"
+    exit 3
+}
+
 for tool in objcopy objdump nm; do
-    command -v $tool >/dev/null || unsupported "$tool of binutils is not installed"
+    command -v $tool >/dev/null || lacking "$tool of binutils is not installed"
 done
-[ "$(uname -m)" = x86_64 ] || unsupported "the explorer runs on x86-64, this is $(uname -m)"
+case $(uname -s)-$(uname -m) in
+Linux-x86_64) ;;
+*) lacking "the explorer runs on Linux on x86-64, this is $(uname -s) on $(uname -m)" ;;
+esac
+[ -f "$library" ] || lacking "there is no $library; build rclab again"
 
 # Names of the C library that the subject must not reach.
 renames=
@@ -79,6 +89,10 @@ compile() {
     object=$4
     name=$5
     shift 5
+    command -v "${compiler%% *}" >/dev/null || {
+        echo "$compiler: cannot be run"
+        exit 127
+    }
     # shellcheck disable=SC2086 # lists of words
     $compiler $standard $flags "$@" -c "$source" -o "$object" || exit 1
     check "$object" "$name"

@@ -15,6 +15,7 @@
 #define RCX_EXPLORER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { RCX_THREADS_MAX = 4 };
@@ -27,7 +28,11 @@ typedef struct rcx_program {
     void (*check)(void *context);                  /* after each execution, all joined; or NULL */
     void (*done)(void *context);                   /* not instrumented: after check; or NULL */
     void *context;
+    void *memory; /* static memory that begins every execution as setup left it; or NULL */
+    size_t memory_size;
 } rcx_program;
+
+struct rcx_operation;
 
 typedef struct rcx_limits {
     uint64_t executions; /* at most so many, blocked ones included; 0: no limit */
@@ -39,6 +44,11 @@ typedef struct rcx_limits {
     unsigned processes; /* that share the search; 0 or 1: this one alone. `done` then runs in all of
                           * them. */
     bool naive;         /* every order of every operation: the oracle for the search */
+    bool brief;         /* of a failure only the verdict: it is not made short, and not traced */
+    /* Called before each atomic operation and fence of a thread (model.h), which may change its orders;
+     * a fence that is RELAXED is none. True: a read-modify-write is done as a load and then a store. Or
+     * NULL. */
+    bool (*alter)(struct rcx_operation *operation);
     bool hashes;        /* keep the hash of every execution's graph and count those seen twice */
     const char *schedule; /* run this one execution alone, and trace it; or NULL */
 } rcx_limits;
@@ -70,7 +80,7 @@ typedef struct rcx_result {
     uint64_t blocked; /* executions given up because another one is the same */
     uint64_t twice;   /* graphs that came more than once (`hashes`); none, if the search is right */
     uint64_t seen;    /* naive: complete executions, the same ones included */
-    double seconds;   /* by the clock */
+    double seconds;   /* of the search, by the clock */
     char text[512];
     char schedule[1024]; /* "0.2.1": choices that lead to the failure */
 } rcx_result;

@@ -615,10 +615,34 @@ static rcx_value do_atomic(const rcx_operation *operation, bool *success)
     return self->value;
 }
 
+/* As `alter` wants it. */
+static rcx_value do_altered(const rcx_operation *operation, bool *success)
+{
+    rcx_operation altered = *operation;
+    if (!now.limits.alter(&altered)) {
+        return do_atomic(&altered, success);
+    }
+    rcx_operation half = altered;
+    half.kind = RCX_LOAD;
+    rcx_value old = do_atomic(&half, success);
+    *success = altered.kind != RCX_CAS || old == altered.expected;
+    if (*success) {
+        bool stored = true;
+        half.kind = RCX_STORE;
+        if (altered.kind == RCX_RMW) {
+            half.operand =
+                rcx_model_compute(altered.function, old, altered.operand, altered.size);
+        }
+        do_atomic(&half, &stored);
+    }
+    return old;
+}
+
 rcx_value rcx_atomic(const rcx_operation *operation, bool *success)
 {
     now.threads[now.current].inside = operation->place;
-    rcx_value value = do_atomic(operation, success);
+    bool alter = now.phase == THREADS && now.limits.alter != NULL;
+    rcx_value value = alter ? do_altered(operation, success) : do_atomic(operation, success);
     now.threads[now.current].inside = 0;
     return value;
 }
@@ -637,12 +661,19 @@ void rcx_fence(int order, rcx_place place)
     if (now.phase != THREADS) {
         return;
     }
+    rcx_operation fence = {.kind = RCX_FENCE, .order = order, .place = place};
+    if (now.limits.alter != NULL) {
+        now.limits.alter(&fence);
+        if (fence.order == __ATOMIC_RELAXED) {
+            return;
+        }
+    }
     count_step();
     if (now.limits.naive) {
-        arrive(&(rcx_operation){.kind = RCX_FENCE, .order = order, .place = place});
+        arrive(&fence);
         return;
     }
-    do_fence(order, place);
+    do_fence(fence.order, place);
 }
 
 void *rcx_allocate(size_t size, size_t alignment, rcx_place place)
@@ -1169,9 +1200,13 @@ static bool set_up(void)
 {
     now.choice_at = 0;
     now.choice_count = 0;
+    rcx_start_forget();
     rcx_heap_clear();
     bool good = run_main(SETUP, setup_entry);
     rcx_heap_keep();
+    if (now.program->memory_size > 0) {
+        rcx_start_keep((uintptr_t)now.program->memory, now.program->memory_size);
+    }
     if (!good) {
         tell(now.ending == UNSUPPORTED ? RCX_UNSUPPORTED : RCX_FAIL);
     }
@@ -1433,10 +1468,16 @@ static void fork_and_work(void)
     }
 }
 
+static double seconds_since(const struct timespec *from)
+{
+    struct timespec to;
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    return (double)(to.tv_sec - from->tv_sec) + 1e-9 * (double)(to.tv_nsec - from->tv_nsec);
+}
+
 void rcx_explore(const rcx_program *program, const rcx_limits *limits, rcx_result *result)
 {
     struct timespec from;
-    struct timespec to;
     *result = (rcx_result){.verdict = RCX_PASS};
     clock_gettime(CLOCK_MONOTONIC, &from);
     common = mmap(NULL, sizeof *common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -1467,17 +1508,16 @@ void rcx_explore(const rcx_program *program, const rcx_limits *limits, rcx_resul
         result->blocked = atomic_load(&common->blocked);
         result->seen = atomic_load(&common->seen);
         result->twice = limits->hashes && !limits->naive ? result->seen - result->graphs : 0;
+        result->seconds = seconds_since(&from);
         bool alone = now.limits.processes == 1;
         now.limits.processes = 1;
-        if (result->verdict == RCX_FAIL && start_process() && (alone || set_up())) {
+        bool tell_more = result->verdict == RCX_FAIL && !limits->brief;
+        if (tell_more && start_process() && (alone || set_up())) {
             watch_crashes();
             shorten(result);
             trace_failure(result);
             rcx_fibers_rest();
         }
     }
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    result->seconds =
-        (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
     munmap(common, sizeof *common);
 }

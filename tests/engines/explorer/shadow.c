@@ -182,6 +182,17 @@ typedef struct kept_bytes {
 static kept_bytes *undo_log;
 static size_t undo_count, undo_room;
 
+/* Whole pieces of memory, as setup left them. */
+typedef struct start {
+    uintptr_t address;
+    size_t size;
+} start;
+
+static start *starts;
+static size_t start_count, start_room;
+static unsigned char *start_bytes;
+static size_t start_used, start_bytes_room;
+
 void rcx_undo_keep(uintptr_t address, size_t size)
 {
     while (size > 0) {
@@ -222,6 +233,33 @@ void rcx_undo_all(void)
             memcpy((void *)last->address, last->bytes, last->size);
         }
     }
+    size_t used = 0;
+    for (size_t i = 0; i < start_count; i++) {
+        memcpy((void *)starts[i].address, start_bytes + used, starts[i].size);
+        used += starts[i].size;
+    }
+}
+
+void rcx_start_keep(uintptr_t address, size_t size)
+{
+    if (start_count == start_room || start_used + size > start_bytes_room) {
+        start_room += start_count == start_room ? 256 : 0;
+        start_bytes_room = start_used + size + (1 << 16);
+        starts = realloc(starts, start_room * sizeof *starts);
+        start_bytes = realloc(start_bytes, start_bytes_room);
+        if (starts == NULL || start_bytes == NULL) {
+            abort();
+        }
+    }
+    starts[start_count++] = (start){address, size};
+    memcpy(start_bytes + start_used, (const void *)address, size);
+    start_used += size;
+}
+
+void rcx_start_forget(void)
+{
+    start_count = 0;
+    start_used = 0;
 }
 
 /* ---- Heap ---- */
@@ -372,59 +410,18 @@ void rcx_heap_clear(void)
 {
     at_start = (struct heap_now){.blocks = 0};
     freed_count = 0;
-    for (uint32_t i = 0; i < now.blocks; i++) {
-        mark_all(&blocks[i], 0);
-    }
-    now = at_start;
-}
-
-/* A copy of what memory holds when an execution begins. The log of writes would do, but for the stores that
- * gcc does not report: of a struct that a function returns, without optimisation. */
-typedef struct region {
-    uintptr_t address;
-    size_t size, room;
-    unsigned char *copy;
-} region;
-
-static region arenas[RCX_FIBERS], program_memory;
-
-static void region_keep(region *kept)
-{
-    if (kept->size > kept->room) {
-        kept->copy = realloc(kept->copy, kept->size);
-        kept->room = kept->size;
-        if (kept->copy == NULL) {
-            abort();
-        }
-    }
-    if (kept->size > 0) {
-        memcpy(kept->copy, (const void *)kept->address, kept->size);
-    }
-}
-
-static void region_undo(const region *kept)
-{
-    if (kept->size > 0) {
-        memcpy((void *)kept->address, kept->copy, kept->size);
-    }
-}
-
-void rcx_undo_region(void *memory, size_t size)
-{
-    program_memory.address = (uintptr_t)memory;
-    program_memory.size = size;
+    rcx_heap_undo();
 }
 
 void rcx_heap_keep(void)
 {
     at_start = now;
     freed_count = 0;
-    for (unsigned i = 0; i < RCX_FIBERS; i++) {
-        arenas[i].address = heap + (size_t)i * ARENA_BYTES;
-        arenas[i].size = now.used[i];
-        region_keep(&arenas[i]);
+    for (uint32_t i = 0; i < now.blocks; i++) {
+        if (blocks[i].live) {
+            rcx_start_keep(blocks[i].address, blocks[i].size);
+        }
     }
-    region_keep(&program_memory);
 }
 
 void rcx_heap_undo(void)
@@ -439,10 +436,6 @@ void rcx_heap_undo(void)
             mark_live(block);
         }
     }
-    for (unsigned i = 0; i < RCX_FIBERS; i++) {
-        region_undo(&arenas[i]);
-    }
-    region_undo(&program_memory);
     now = at_start;
 }
 

@@ -48,10 +48,10 @@ bool rcx_shadow_access(unsigned thread, rcx_clock clock, uintptr_t address, size
 void rcx_undo_keep(uintptr_t address, size_t size);
 /* Puts everything kept back, the latest first. */
 void rcx_undo_all(void);
-
-/* Memory of the program that is to be put back whole at the start of every execution; one such region. Call
- * it before rcx_explore. */
-void rcx_undo_region(void *memory, size_t size);
+/* What the bytes hold now comes back too, though nobody says that they changed: gcc does not report the
+ * store of `*place = call()`. `rcx_start_forget` ends that. */
+void rcx_start_keep(uintptr_t address, size_t size);
+void rcx_start_forget(void);
 
 /* ---- Heap ---- */
 

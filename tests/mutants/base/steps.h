@@ -57,6 +57,18 @@
 #ifndef STEPS_ORDER_L1 /* the exchange of a lock */
 #define STEPS_ORDER_L1 memory_order_acquire
 #endif
+#ifndef STEPS_ORDER_A1 /* the exchange of attach */
+#define STEPS_ORDER_A1 memory_order_acq_rel
+#endif
+#ifndef STEPS_ORDER_A2 /* the change of detach */
+#define STEPS_ORDER_A2 memory_order_release
+#endif
+#ifndef STEPS_ORDER_H1 /* rc_has_wrapper */
+#define STEPS_ORDER_H1 memory_order_acquire
+#endif
+#ifndef STEPS_BEFORE_HOOK /* F1, F2: between the RELAXED look at the bit and a hook */
+#define STEPS_BEFORE_HOOK(counts) RC_ACQUIRE_AFTER_ZERO(counts)
+#endif
 
 #define RC_IMPL_CAPS                                                                               \
     (RC_CAP_THREADS | RC_CAP_WEAK | RC_CAP_RAW | RC_CAP_WRAPPER | RC_CAP_IMMEDIATE |               \
@@ -264,6 +276,7 @@ static inline rc_strong rc_retain(rc_strong handle)
     }
     if (steps_wrapped(before) && steps_strong(before) == 1 &&
         header->class->wrapper_retain != NULL) {
+        STEPS_BEFORE_HOOK(&header->counts);
         header->class->wrapper_retain(handle.payload);
     }
     return handle;
@@ -368,6 +381,7 @@ static inline rc_strong rc_weak_lock(rc_weak weak)
             rc_trap(RC_TRAP_STRONG_OVERFLOW, weak.payload);
         }
         if (edge && !granted) {
+            STEPS_BEFORE_HOOK(&header->counts);
             if (!steps_wrapper_grants(header->class, weak.payload)) {
                 return rc_null();
             }
@@ -462,7 +476,7 @@ static inline void rc_wrapper_attach(rc_strong handle)
         }
         /* A1 ACQ_REL: publishes the wrapper with the bit; pairs with H1 and D1. */
     } while (!atomic_compare_exchange_weak_explicit(&header->counts, &counts,
-                                                    counts | steps_wrapper, memory_order_acq_rel,
+                                                    counts | steps_wrapper, STEPS_ORDER_A1,
                                                     memory_order_relaxed));
     if (retained && steps_strong(counts) == 1) {
         steps_give_back(header->class, handle.payload);
@@ -475,9 +489,8 @@ static inline void rc_wrapper_detach(rc_strong handle)
         return;
     }
     steps_header *header = steps_header_of(handle.payload);
-    /* A2 ACQ_REL: the hooks' effects of earlier edges come before; pairs with A1 and D1. */
-    uint64_t before =
-        atomic_fetch_and_explicit(&header->counts, ~steps_wrapper, memory_order_acq_rel);
+    /* A2 RELEASE: who sees that the wrapper has gone sees what came before. Pairs with H1. */
+    uint64_t before = atomic_fetch_and_explicit(&header->counts, ~steps_wrapper, STEPS_ORDER_A2);
     if (RC_CHECKED && !steps_wrapped(before)) {
         rc_trap(RC_TRAP_WRAPPER, handle.payload);
     }
@@ -488,10 +501,10 @@ static inline void rc_wrapper_detach(rc_strong handle)
 
 static inline bool rc_has_wrapper(rc_strong handle)
 {
-    /* H1 ACQUIRE: who sees the bit sees the wrapper. Pairs with A1. */
+    /* H1 ACQUIRE: who sees the bit sees the wrapper. Pairs with A1, A2. */
     return handle.payload != NULL &&
            steps_wrapped(atomic_load_explicit(&steps_header_of(handle.payload)->counts,
-                                              memory_order_acquire));
+                                              STEPS_ORDER_H1));
 }
 
 static inline void rc_thread_attach(void)
@@ -536,3 +549,7 @@ static inline void rc_test_preset(rc_strong handle, uint64_t strong, uint64_t we
 #undef STEPS_ORDER_U2
 #undef STEPS_ORDER_U3
 #undef STEPS_ORDER_L1
+#undef STEPS_ORDER_A1
+#undef STEPS_ORDER_A2
+#undef STEPS_ORDER_H1
+#undef STEPS_BEFORE_HOOK
