@@ -12,9 +12,9 @@
 #include "explorer.h"
 #include "litmus.h"
 #include "litmus_subject.h"
-#include "litmus_subjects.h"
+#include "subjects.h"
 
-/* litmus_subjects.h is made by the build: one for each compiler and level. */
+/* subjects.h is made by the build: one for each compiler and level. */
 #define DECLARE(name) extern const litmus_subject name;
 #define LIST(name) &name,
 LITMUS_SUBJECTS(DECLARE)
@@ -108,7 +108,7 @@ static bool check(const litmus *l, const litmus_subject *subject, size_t number,
                               .check = subject->check,
                               .done = collect,
                               .context = &c};
-    rcx_limits limits = {.spurious = PROGRAM_OPERATIONS_MAX, .hashes = true};
+    rcx_limits limits = {.spurious = PROGRAM_OPERATIONS_MAX, .brief = true, .hashes = true};
     rcx_result got;
     rcx_explore(&under_test, &limits, &got);
 

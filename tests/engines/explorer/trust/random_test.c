@@ -73,6 +73,7 @@ static const char *difference(const program *p, const options *o, comparison *c)
         return NULL;
     }
     rcx_limits limits = {.spurious = PROGRAM_OPERATIONS_MAX,
+                         .brief = true,
                          .hashes = true,
                          .naive = o->naive,
                          .executions = o->naive ? naive_executions : 0,
