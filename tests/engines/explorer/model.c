@@ -345,12 +345,16 @@ rcx_value rcx_model_read(unsigned thread, const rcx_operation *operation, uint8_
                             ? rcx_model_compute(operation->function, from->value,
                                                 operation->operand, location->size)
                             : operation->operand;
+        rcx_clock continued = from->released;
+        if (RCX_SABOTAGED(no_release_sequence)) {
+            continued -= continued;
+        }
         location->stores[index] = (rcx_store){
             .value = new,
-            .released = rcx_clock_join(
-                RCX_SABOTAGED(no_release_sequence) ? (rcx_clock){0} : from->released,
-                releases(order) && !RCX_SABOTAGED(updates_do_not_release) ? self->clock
-                                                                          : self->fence_released),
+            .released =
+                rcx_clock_join(continued, releases(order) && !RCX_SABOTAGED(updates_do_not_release)
+                                              ? self->clock
+                                              : self->fence_released),
             .created = ++rcx_now.sequence,
             .time = event->time,
             .event = (uint16_t)(rcx_now.event_count - 1),

@@ -108,9 +108,15 @@ static bool check(const litmus *l, const litmus_subject *subject, size_t number,
                               .check = subject->check,
                               .done = collect,
                               .context = &c};
-    rcx_limits limits = {.spurious = PROGRAM_OPERATIONS_MAX, .brief = true, .hashes = true};
+    rcx_limits limits = {.spurious = PROGRAM_OPERATIONS_MAX, .hashes = true};
     rcx_result got;
     rcx_explore(&under_test, &limits, &got);
+
+    rcx_result again = got;
+    if (got.verdict == RCX_FAIL) {
+        limits.schedule = got.schedule;
+        rcx_explore(&under_test, &limits, &again);
+    }
 
     const char *wrong = NULL;
     if (!program_enumerate(&p, UINT64_C(10000000), &right)) {
@@ -118,6 +124,9 @@ static bool check(const litmus *l, const litmus_subject *subject, size_t number,
     }
     if (!wrong) {
         wrong = compare(l, &right, &got, &c.outcomes);
+    }
+    if (!wrong && (again.verdict != got.verdict || again.kind != got.kind)) {
+        wrong = "its schedule shows something else";
     }
     if (!wrong && !weakened && !right.bad &&
         litmus_shows(l, &c.outcomes) != (l->verdict == LITMUS_ALLOWED)) {

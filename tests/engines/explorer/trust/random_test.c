@@ -65,6 +65,19 @@ static bool fails_rightly(const program_answer *right, rcx_failure_kind kind)
     }
 }
 
+/* The schedule that came with a failure leads to it again. */
+static bool replays(const program *p, const rcx_limits *limits, const rcx_result *failure)
+{
+    rcx_limits again = *limits;
+    again.processes = 1;
+    again.schedule = failure->schedule;
+    rcx_result shown;
+    outcome_set none = {.count = 0};
+    program_explore(p, &again, &shown, &none);
+    outcome_set_free(&none);
+    return shown.verdict == RCX_FAIL && shown.kind == failure->kind;
+}
+
 /* What differs, or NULL. */
 static const char *difference(const program *p, const options *o, comparison *c)
 {
@@ -86,6 +99,7 @@ static const char *difference(const program *p, const options *o, comparison *c)
     if (c->got.verdict == RCX_FAIL) {
         return !c->right.bad                            ? "accused without reason"
                : !fails_rightly(&c->right, c->got.kind) ? "fails in another way"
+               : !replays(p, &limits, &c->got)          ? "its schedule shows something else"
                                                         : NULL;
     }
     if (c->right.bad) {
