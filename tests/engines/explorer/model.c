@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sabotage.h"
+
 rcx_model rcx_now;
 
 enum { BUCKETS = 256 };
@@ -112,7 +114,7 @@ rcx_location *rcx_model_find(uintptr_t address, size_t size)
 /* The value that a plain write left is in memory now. */
 static void settle_plain(rcx_location *location)
 {
-    if (!location->plain_pending) {
+    if (!location->plain_pending || RCX_SABOTAGED(plain_stores_unseen)) {
         return;
     }
     location->plain_pending = false;
@@ -126,10 +128,10 @@ static void settle_plain(rcx_location *location)
         .thread = location->plain_thread,
         .time = location->plain_time,
         .event = RCX_NO_EVENT,
-        .created = ++rcx_now.sequence,
+        .created = RCX_SABOTAGED(plain_wakes_nobody) ? 0 : ++rcx_now.sequence,
     };
     location->order[index] = (uint8_t)index;
-    location->newest = rcx_now.sequence;
+    location->newest = location->stores[index].created;
 }
 
 rcx_location *rcx_model_location(uintptr_t address, unsigned size)
@@ -189,13 +191,14 @@ static unsigned floor_of(unsigned thread, const rcx_location *location)
     unsigned floor = location->store_count - 1;
     for (; floor > 0; floor--) {
         const rcx_store *store = &location->stores[location->order[floor]];
-        if (store->thread != RCX_NOBODY && rcx_clock_has(clock, store->thread, store->time)) {
+        if (store->thread != RCX_NOBODY && rcx_clock_has(clock, store->thread, store->time) &&
+            !RCX_SABOTAGED(stores_forgotten)) {
             break;
         }
     }
     for (unsigned i = 0; i < location->read_count; i++) {
         const rcx_read *read = &location->reads[i];
-        if (rcx_clock_has(clock, read->thread, read->time)) {
+        if (rcx_clock_has(clock, read->thread, read->time) && !RCX_SABOTAGED(reads_forgotten)) {
             unsigned place = place_of(location, read->store);
             floor = place > floor ? place : floor;
         }
@@ -212,38 +215,60 @@ unsigned rcx_model_readable(unsigned thread, const rcx_operation *operation, uin
     for (unsigned place = location->store_count; place-- > floor;) {
         uint8_t index = location->order[place];
         const rcx_store *store = &location->stores[index];
-        if (since != 0 && store->created <= since) {
+        bool last = place + 1 == location->store_count;
+        bool taken = store->taken && !RCX_SABOTAGED(two_updates_of_one);
+        if (since != 0 && store->created <= since && !RCX_SABOTAGED(takes_old_stores)) {
             continue;
         }
         switch (operation->kind) {
         case RCX_RMW:
-            if (!store->taken) {
+            if (!taken && (last || !RCX_SABOTAGED(updates_read_last))) {
                 out[count++] = index;
             }
             break;
         case RCX_LOCK:
-            if (store->value == 0 && !store->taken) {
+            if ((store->value == 0 || RCX_SABOTAGED(lock_enters)) && !taken) {
                 out[count++] = index;
             }
             break;
         case RCX_CAS:
             if (store->value != operation->expected) {
-                out[count++] = index;
+                if (last || !RCX_SABOTAGED(failure_reads_last)) {
+                    out[count++] = index;
+                }
                 break;
             }
-            if (!store->taken) {
+            if (!taken) {
                 out[count++] = index;
             }
-            if (operation->weak && spurious) {
+            if ((operation->weak || RCX_SABOTAGED(strong_fails)) && spurious &&
+                !RCX_SABOTAGED(no_spurious_failure)) {
                 out[count++] = index | RCX_SPURIOUS;
             }
             break;
         default:
-            out[count++] = index;
+            if (last || !RCX_SABOTAGED(no_stale_reads)) {
+                out[count++] = index;
+            }
             break;
         }
     }
     return count;
+}
+
+/* The thread's time goes up around each operation: clock.h. */
+static void step_before(rcx_thread *self, unsigned thread)
+{
+    if (!RCX_SABOTAGED(no_time_before)) {
+        self->clock[thread]++;
+    }
+}
+
+static void step_after(rcx_thread *self, unsigned thread)
+{
+    if (!RCX_SABOTAGED(no_time_after)) {
+        self->clock[thread]++;
+    }
 }
 
 static rcx_event *log_event(unsigned thread, rcx_kind kind, int order, rcx_place place)
@@ -263,7 +288,7 @@ static rcx_event *log_event(unsigned thread, rcx_kind kind, int order, rcx_place
     };
     if (kind != RCX_GAP) {
         self->events++;
-        self->gap_logged = false;
+        self->gap_count = 0;
         rcx_now.sc = rcx_now.sc || order == __ATOMIC_SEQ_CST;
     }
     return event;
@@ -290,11 +315,15 @@ rcx_value rcx_model_read(unsigned thread, const rcx_operation *operation, uint8_
     rcx_store *from = &location->stores[source];
     *success = operation->kind != RCX_CAS || (!spurious && from->value == operation->expected);
     bool writes = operation->kind != RCX_LOAD && *success;
-    int order = *success ? operation->order : operation->failure_order;
+    int order = *success || RCX_SABOTAGED(failure_has_success_order) ? operation->order
+                                                                     : operation->failure_order;
 
-    self->clock[thread]++;
-    self->acquirable = rcx_clock_join(self->acquirable, from->released);
-    if (acquires(order)) {
+    step_before(self, thread);
+    self->acquirable = RCX_SABOTAGED(fence_forgets)
+                           ? from->released
+                           : rcx_clock_join(self->acquirable, from->released);
+    if ((acquires(order) || RCX_SABOTAGED(relaxed_acquires)) &&
+        !(writes && RCX_SABOTAGED(updates_do_not_acquire))) {
         self->clock = rcx_clock_join(self->clock, from->released);
     }
     rcx_event *event = log_event(thread, operation->kind, order, operation->place);
@@ -316,10 +345,16 @@ rcx_value rcx_model_read(unsigned thread, const rcx_operation *operation, uint8_
                             ? rcx_model_compute(operation->function, from->value,
                                                 operation->operand, location->size)
                             : operation->operand;
+        rcx_clock continued = from->released;
+        if (RCX_SABOTAGED(no_release_sequence)) {
+            continued -= continued;
+        }
         location->stores[index] = (rcx_store){
             .value = new,
-            .released = rcx_clock_join(from->released,
-                                       releases(order) ? self->clock : self->fence_released),
+            .released =
+                rcx_clock_join(continued, releases(order) && !RCX_SABOTAGED(updates_do_not_release)
+                                              ? self->clock
+                                              : self->fence_released),
             .created = ++rcx_now.sequence,
             .time = event->time,
             .event = (uint16_t)(rcx_now.event_count - 1),
@@ -332,7 +367,7 @@ rcx_value rcx_model_read(unsigned thread, const rcx_operation *operation, uint8_
         event->written_value = new;
         put_store(location, index, place_of(location, source) + 1);
     }
-    self->clock[thread]++;
+    step_after(self, thread);
     return from->value;
 }
 
@@ -343,18 +378,30 @@ unsigned rcx_model_places(unsigned thread, const rcx_location *location, uint8_t
     unsigned count = 0;
     unsigned floor = floor_of(thread, location);
     for (unsigned place = location->store_count; place > floor; place--) {
-        if (place == location->store_count || !location->stores[location->order[place]].exchanged) {
+        bool last = place == location->store_count;
+        bool inside = !last && location->stores[location->order[place]].exchanged &&
+                      !RCX_SABOTAGED(between_update_and_source);
+        if (!inside && (last || !RCX_SABOTAGED(no_middle))) {
             out[count++] = (uint8_t)place;
         }
     }
     return count;
 }
 
+static bool store_releases(const rcx_operation *operation)
+{
+    if (RCX_SABOTAGED(relaxed_releases)) {
+        return true;
+    }
+    return releases(operation->order) &&
+           !(operation->kind == RCX_UNLOCK && RCX_SABOTAGED(unlock_relaxed));
+}
+
 void rcx_model_store(unsigned thread, const rcx_operation *operation, uint8_t place)
 {
     rcx_location *location = operation->location;
     rcx_thread *self = &rcx_now.threads[thread];
-    self->clock[thread]++;
+    step_before(self, thread);
     rcx_event *event = log_event(thread, operation->kind, operation->order, operation->place);
     event->writes = true;
     event->location = location_index(location);
@@ -369,42 +416,64 @@ void rcx_model_store(unsigned thread, const rcx_operation *operation, uint8_t pl
     event->store = index;
     location->stores[index] = (rcx_store){
         .value = operation->operand,
-        .released = releases(operation->order) ? self->clock : self->fence_released,
+        .released = store_releases(operation) ? self->clock : self->fence_released,
         .created = ++rcx_now.sequence,
         .time = event->time,
         .event = (uint16_t)(rcx_now.event_count - 1),
         .thread = (uint8_t)thread,
     };
+    if (RCX_SABOTAGED(old_release_sequence) && place > 0 &&
+        location->stores[location->order[place - 1]].thread == thread) {
+        location->stores[index].released =
+            rcx_clock_join(location->stores[index].released,
+                           location->stores[location->order[place - 1]].released);
+    }
     put_store(location, index, place);
-    self->clock[thread]++;
+    step_after(self, thread);
 }
 
 void rcx_model_fence(unsigned thread, int order, rcx_place place)
 {
     rcx_thread *self = &rcx_now.threads[thread];
-    self->clock[thread]++;
-    if (acquires(order)) {
+    step_before(self, thread);
+    if (acquires(order) && !RCX_SABOTAGED(no_acquire_fence)) {
         self->clock = rcx_clock_join(self->clock, self->acquirable);
     }
-    if (releases(order)) {
+    if (releases(order) && !RCX_SABOTAGED(no_release_fence)) {
         self->fence_released = self->clock;
     }
     rcx_event *event = log_event(thread, RCX_FENCE, order, place);
     event->time = self->clock[thread];
     event->clock = self->clock;
-    self->clock[thread]++;
+    step_after(self, thread);
+}
+
+/* A plain access is an event for psc, between atomic ones of other locations. It may lie where an atomic
+ * location is, now or later. Two of different places between two atomic operations are enough: one of
+ * them is not at the location in question. */
+static void log_gap(unsigned thread, uintptr_t address, size_t size)
+{
+    rcx_thread *self = &rcx_now.threads[thread];
+    if (self->gap_count == RCX_GAPS_MAX ||
+        (self->gap_count > 0 && address < self->gap_address + self->gap_size &&
+         self->gap_address < address + size)) {
+        return;
+    }
+    rcx_event *event = log_event(thread, RCX_GAP, __ATOMIC_RELAXED, 0);
+    event->time = self->clock[thread];
+    event->clock = self->clock;
+    event->gap_address = address;
+    event->gap_size = size;
+    self->gap_count++;
+    self->gap_address = address;
+    self->gap_size = size;
 }
 
 void rcx_model_plain(unsigned thread, uintptr_t address, size_t size, bool writes)
 {
     rcx_thread *self = &rcx_now.threads[thread];
-    if (rcx_now.sc && !self->gap_logged) {
-        if (rcx_model_find(address, size) == NULL) {
-            rcx_event *event = log_event(thread, RCX_GAP, __ATOMIC_RELAXED, 0);
-            event->time = self->clock[thread];
-            event->clock = self->clock;
-            self->gap_logged = true;
-        }
+    if (rcx_now.sc && !RCX_SABOTAGED(psc_no_plain)) {
+        log_gap(thread, address, size);
     }
     if (!writes || rcx_now.location_count == 0) {
         return;
@@ -417,7 +486,7 @@ void rcx_model_plain(unsigned thread, uintptr_t address, size_t size, bool write
             location->plain_pending = true;
             location->plain_thread = (uint8_t)thread;
             location->plain_time = self->clock[thread];
-            location->newest = ++rcx_now.sequence;
+            location->newest = RCX_SABOTAGED(plain_wakes_nobody) ? 0 : ++rcx_now.sequence;
         }
     }
 }
@@ -427,7 +496,7 @@ void rcx_model_freed(uintptr_t address, size_t size)
     for (unsigned i = 0; i < rcx_now.location_count; i++) {
         rcx_location *location = &rcx_now.locations[i];
         if (location->address < address + size && address < location->address + location->size) {
-            location->newest = ++rcx_now.sequence;
+            location->newest = RCX_SABOTAGED(free_wakes_nobody) ? 0 : ++rcx_now.sequence;
         }
     }
 }

@@ -16,6 +16,7 @@ enum {
     RCX_LOCATIONS_MAX = 96,
     RCX_READS_MAX = 512, /* of one location */
     RCX_EVENTS_MAX = 1024,
+    RCX_GAPS_MAX = 2,      /* of a thread, from one atomic operation to the next */
     RCX_NO_EVENT = 0xffff, /* of a plain store */
     RCX_NOBODY = 0xff      /* whose store was there before */
 };
@@ -62,7 +63,7 @@ typedef enum rcx_kind {
     RCX_FENCE,
     RCX_LOCK,   /* of a mutex: waits until it reads 0 */
     RCX_UNLOCK, /* a store of 0 */
-    RCX_GAP     /* in the log: plain accesses between two atomic operations */
+    RCX_GAP     /* in the log: a plain access between two atomic operations */
 } rcx_kind;
 
 typedef enum rcx_function {
@@ -98,7 +99,9 @@ typedef struct rcx_event {
     uint16_t location;
     uint8_t source, store; /* indices in the location, if it reads, writes */
     uint16_t number;       /* of the thread's events */
-    rcx_clock clock;       /* what its thread knows from here on */
+    uintptr_t gap_address; /* GAP */
+    size_t gap_size;
+    rcx_clock clock; /* what its thread knows from here on */
     rcx_place place;
     rcx_value read_value, written_value;
 } rcx_event;
@@ -108,7 +111,9 @@ typedef struct rcx_thread {
     rcx_clock fence_released; /* at its last release fence */
     rcx_clock acquirable;     /* what an acquire fence would learn */
     unsigned events;
-    bool gap_logged;
+    unsigned gap_count; /* since its last atomic operation; the latest of them: */
+    uintptr_t gap_address;
+    size_t gap_size;
 } rcx_thread;
 
 typedef struct rcx_model {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "sabotage.h"
 
 enum { EVENTS = 256, WORDS = EVENTS / 64, CHOSEN_MAX = 128 };
 
@@ -73,9 +74,28 @@ static unsigned order_place(const rcx_location *location, uint8_t store)
     return place;
 }
 
+static uintptr_t start_of(const rcx_event *event)
+{
+    return event->kind == RCX_GAP ? event->gap_address : rcx_now.locations[event->location].address;
+}
+
+static size_t size_of(const rcx_event *event)
+{
+    return event->kind == RCX_GAP ? event->gap_size : rcx_now.locations[event->location].size;
+}
+
 static bool same_location(const rcx_event *a, const rcx_event *b)
 {
-    return is_access(a) && is_access(b) && a->location == b->location;
+    if (a->kind == RCX_FENCE || b->kind == RCX_FENCE) {
+        return false;
+    }
+    if (RCX_SABOTAGED(psc_plain_anywhere) && (a->kind == RCX_GAP || b->kind == RCX_GAP)) {
+        return false;
+    }
+    if (a->kind != RCX_GAP && b->kind != RCX_GAP) {
+        return a->location == b->location;
+    }
+    return start_of(a) < start_of(b) + size_of(b) && start_of(b) < start_of(a) + size_of(a);
 }
 
 /* All seq_cst operations so far are accesses of one location: coherence orders them already. */
@@ -111,8 +131,10 @@ static void relate(unsigned a, unsigned b, row *eco_first, row *rf)
     bool mo = from->writes && order_place(location, from->store) < place;
     bool rb = from->reads && order_place(location, from->source) < place;
     if (mo || rb) {
-        set(&scb[a], b);
         set(&eco_first[a], b);
+    }
+    if ((mo && !RCX_SABOTAGED(psc_no_mo)) || (rb && !RCX_SABOTAGED(psc_no_rb))) {
+        set(&scb[a], b);
     }
 }
 
@@ -137,18 +159,25 @@ static void make_relations(unsigned count)
             bool before = happens_before(from, to);
             if (before) {
                 set(&hb[a], b);
+                if (RCX_SABOTAGED(psc_all_hb)) {
+                    set(&scb[a], b);
+                }
             }
             if (program_order(from, to)) {
-                set(&scb[a], b);
-                if (!same) {
+                if (!RCX_SABOTAGED(psc_no_po)) {
+                    set(&scb[a], b);
+                }
+                if (!same && !RCX_SABOTAGED(psc_no_po_other)) {
                     set(&po_other[a], b);
                 }
             }
             if (same) {
-                if (before) {
+                if (before && !RCX_SABOTAGED(psc_no_hb_same)) {
                     set(&scb[a], b);
                 }
-                relate(a, b, eco_first, rf);
+                if (is_access(from) && is_access(to)) {
+                    relate(a, b, eco_first, rf);
+                }
             }
         }
     }
@@ -156,7 +185,9 @@ static void make_relations(unsigned count)
         add_image(&hb_po_other[a], &hb[a], po_other);
         row eco = rf[a];
         add(&eco, &eco_first[a]);
-        add_image(&eco, &eco_first[a], rf);
+        if (!RCX_SABOTAGED(psc_eco_no_rf)) {
+            add_image(&eco, &eco_first[a], rf);
+        }
         add_image(&eco_hb[a], &eco, hb);
     }
     for (unsigned a = 0; a < count; a++) {
@@ -185,7 +216,7 @@ static bool has_cycle(row *edges, unsigned count)
 
 bool rcx_sc_consistent(void)
 {
-    if (!rcx_now.sc || one_location()) {
+    if (!rcx_now.sc || one_location() || RCX_SABOTAGED(no_psc)) {
         return true;
     }
     unsigned count = rcx_now.event_count;
@@ -215,20 +246,24 @@ bool rcx_sc_consistent(void)
         set(&start, a);
         row reached_f = {{0}};
         if (fence) {
-            add(&start, &hb[a]);
+            if (!RCX_SABOTAGED(psc_fences_alone)) {
+                add(&start, &hb[a]);
+            }
             reached_f = hb[a];
             add_image(&reached_f, &hb[a], eco_hb);
         }
         row reached = {{0}};
         add_image(&reached, &start, scb);
         row behind = reached; /* hb? applied */
-        add_image(&behind, &reached, hb);
+        if (!RCX_SABOTAGED(psc_fences_alone)) {
+            add_image(&behind, &reached, hb);
+        }
         psc[i] = (row){{0}};
         for (unsigned j = 0; j < chosen_count; j++) {
             unsigned b = chosen[j];
             bool to_fence = !is_access(&rcx_now.events[b]);
             if (has(to_fence ? &behind : &reached, b) ||
-                (fence && to_fence && has(&reached_f, b))) {
+                (fence && to_fence && has(&reached_f, b) && !RCX_SABOTAGED(psc_no_fences))) {
                 set(&psc[i], j);
             }
         }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fiber.h"
+#include "sabotage.h"
 
 enum {
     CHOICES_MAX = 4096,
@@ -399,7 +400,9 @@ static bool advance(void)
 {
     while (now.choice_count > 0) {
         choice *last = &now.choices[now.choice_count - 1];
-        if (last->taken + 1 < last->count) {
+        unsigned tried =
+            last->count > 2 && RCX_SABOTAGED(last_choice_lost) ? last->count - 1U : last->count;
+        if (last->taken + 1U < tried) {
             last->taken++;
             return true;
         }
@@ -435,6 +438,9 @@ static void check_heap(uintptr_t address, size_t size, rcx_access access, rcx_pl
     }
     rcx_heap_state state = rcx_heap_look(address, size);
     if (__builtin_expect(state == RCX_HEAP_FINE, 1)) {
+        return;
+    }
+    if (state == RCX_HEAP_FREED && RCX_SABOTAGED(freed_is_fine)) {
         return;
     }
     if (state == RCX_HEAP_OUTSIDE) {
@@ -791,6 +797,9 @@ static bool awake(const thread *self)
     if (self->asleep == 0) {
         return true;
     }
+    if (RCX_SABOTAGED(sleeps_for_ever)) {
+        return false;
+    }
     const rcx_location *location = rcx_model_find(self->operation.address, self->operation.size);
     return location != NULL && location->newest > self->asleep;
 }
@@ -866,10 +875,11 @@ static void perform_read(thread *self, rcx_operation *operation)
     unsigned count = rcx_model_readable(now.current, operation, self->asleep,
                                         self->spurious < now.limits.spurious, stores);
     count = drop_spinning(self, operation, stores, count);
-    bool may_sleep = count == 0 || (!now.limits.naive && any_other_awake(now.current));
+    bool may_sleep = count == 0 || (!now.limits.naive && any_other_awake(now.current) &&
+                                    !RCX_SABOTAGED(never_sleeps));
     unsigned taken = choose(count + (unsigned)may_sleep);
     if (taken == count) {
-        self->asleep = rcx_now.sequence;
+        self->asleep = rcx_now.sequence + (RCX_SABOTAGED(sleeps_too_long) ? 1 : 0);
         return;
     }
     uint8_t store = stores[taken];
@@ -1000,7 +1010,7 @@ static void run_threads(void)
     }
     now.over = true;
     now.ending = BLOCKED;
-    if (is_deadlock()) {
+    if (is_deadlock() && !RCX_SABOTAGED(no_deadlock)) {
         trace_waiting();
         say_failure(RCX_DEADLOCK, "threads wait for ever: for a mutex, or in a loop for a value "
                                   "that nobody will store");

@@ -6,12 +6,14 @@
 #include <sys/mman.h>
 
 #include "fiber.h"
+#include "sabotage.h"
 
 enum {
     GRANULE = 8, /* bytes to a cell */
     ARENA_BYTES = 1 << 20,
     HEAP_BYTES = RCX_FIBERS * ARENA_BYTES,
-    ENTRIES = 16,
+    ENTRIES =
+        64, /* four threads, four kinds of access, and no more than four ways to cut eight bytes */
     OTHER_CELLS = 1 << 15, /* for memory outside the heap */
     BLOCKS = 1 << 14,
     REDZONE = 32,
@@ -97,13 +99,22 @@ static bool conflicting(rcx_access a, rcx_access b)
         [RCX_PLAIN_WRITE] = 0x1f,
         [RCX_FREE] = 0x1f,
     };
+    bool atomic = a == RCX_ATOMIC_READ || a == RCX_ATOMIC_WRITE || b == RCX_ATOMIC_READ ||
+                  b == RCX_ATOMIC_WRITE;
+    bool plain_read = a == RCX_PLAIN_READ || b == RCX_PLAIN_READ;
+    if ((RCX_SABOTAGED(atomics_never_race) && atomic) ||
+        (RCX_SABOTAGED(plain_reads_never_race) && plain_read) ||
+        (RCX_SABOTAGED(free_is_no_store) && a == RCX_FREE)) {
+        return false;
+    }
     return (conflicts[a] >> b & 1) != 0;
 }
 
 /* Whatever conflicts with `old` conflicts with `new` too. */
 static bool covers(rcx_access new, rcx_access old)
 {
-    return new == old || new >= RCX_PLAIN_WRITE || old == RCX_ATOMIC_READ;
+    return new == old || new >= RCX_PLAIN_WRITE || old == RCX_ATOMIC_READ ||
+           RCX_SABOTAGED(latest_replaces);
 }
 
 static bool access_granule(cell *at, unsigned thread, rcx_clock clock, uint8_t mask,
@@ -113,6 +124,10 @@ static bool access_granule(cell *at, unsigned thread, rcx_clock clock, uint8_t m
     uint32_t kept = 0;
     for (uint32_t i = 0; i < at->count; i++) {
         const entry *old = &at->entries[i];
+        if (RCX_SABOTAGED(reads_not_kept) &&
+            (old->access == RCX_ATOMIC_READ || old->access == RCX_PLAIN_READ)) {
+            continue;
+        }
         if (old->thread == thread) {
             if ((old->mask & ~mask) == 0 && covers(access, old->access) &&
                 old->access != RCX_FREE) {
@@ -129,7 +144,7 @@ static bool access_granule(cell *at, unsigned thread, rcx_clock clock, uint8_t m
         kept++;
     }
     if (kept == ENTRIES) {
-        abort(); /* four threads, and no more than four ways to cut eight bytes */
+        abort();
     }
     at->entries[kept] = new;
     at->count = kept + 1;
@@ -145,6 +160,9 @@ bool rcx_shadow_access(unsigned thread, rcx_clock clock, uintptr_t address, size
         uintptr_t next = (granule + 1) * GRANULE;
         size_t here = (next < end ? next : end) - address;
         uint8_t mask = (uint8_t)(((1U << here) - 1) << (address % GRANULE));
+        if (RCX_SABOTAGED(neighbours_race)) {
+            mask = 0xff;
+        }
         if (!access_granule(cell_of(granule), thread, clock, mask, access, place, conflict)) {
             return false;
         }
@@ -206,6 +224,9 @@ void rcx_undo_all(void)
 {
     while (undo_count > 0) {
         const kept_bytes *last = &undo_log[--undo_count];
+        if (RCX_SABOTAGED(memory_kept)) {
+            continue;
+        }
         if (last->size == 8) {
             memcpy((void *)last->address, last->bytes, 8);
         } else {
@@ -410,8 +431,10 @@ void rcx_heap_undo(void)
     }
     while (freed_count > 0) {
         rcx_block *block = &blocks[freed_at_start[--freed_count]];
-        block->live = true;
-        mark_live(block);
+        if (!RCX_SABOTAGED(blocks_kept)) {
+            block->live = true;
+            mark_live(block);
+        }
     }
     now = at_start;
 }
