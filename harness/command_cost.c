@@ -374,9 +374,9 @@ static const char *not_comparable(void)
 #ifndef __x86_64__
     return "the reference is for x86-64, this is another machine";
 #else
-    return strcmp(RCL_FLAGS, reference_flags) != 0
-               ? "the reference is for " RCL_DEFAULT_FLAGS ", this rclab has other flags (" RCL_FLAGS ")"
-               : NULL;
+    return strcmp(RCL_FLAGS, reference_flags) != 0 ? "the reference is for " RCL_DEFAULT_FLAGS
+                                                     ", this rclab has other flags (" RCL_FLAGS ")"
+                                                   : NULL;
 #endif
 }
 

@@ -65,7 +65,7 @@ run() {
 build plain
 if [ "$mode" = quick ]; then
     # Those that compile the whole program or a battery again take longest.
-    run plain -E '^cli\.(conform|explore|foreign_impl|example|plots|cost)|^costs\.clang'
+    run plain -E '^cli\.(conform|explore|foreign_impl|example|plots|cost)|^costs\.clang|^explorer\.sabotage'
 else
     run plain
 fi

@@ -16,7 +16,7 @@ one() {
     2) litmus=no ;; # there is no such sabotage
     *) litmus=crashed ;;
     esac
-    found=$(RCX_SABOTAGE=$3 timeout 60 "$2" --first --programs 600 2>&1)
+    found=$(RCX_SABOTAGE=$3 timeout 60 "$2" --first --programs 400 2>&1)
     case $? in
     0) random=no ;;
     1) random=$(echo "$found" | sed -n 's/^DIFFERS.*--profile \([a-z_]*\) --seed \([0-9]*\).*/\2 (\1)/p') ;;
