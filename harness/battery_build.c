@@ -1,12 +1,9 @@
 #include "battery_build.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { ARGUMENTS_MAX = 96, SOURCES_MAX = 64, WORDS_BYTES = 8192, HELPFUL_LINES = 6 };
 
 /* How build.sh ends when it did not try. */
 enum { EXPLORER_LACKING = 3, EXPLORER_UNSUPPORTED = 4 };
@@ -95,90 +92,29 @@ bool rcl_battery_header_path(const char *header, char *path, size_t size)
     return true;
 }
 
-typedef struct source {
-    char path[RCL_PATH_BYTES];
-    bool cxx;
-} source;
-
-/* The battery's own sources, then the implementation's. */
-typedef struct sources {
-    source list[SOURCES_MAX];
-    unsigned count;
-    bool any_cxx;
-} sources;
-
-static bool sources_add(sources *all, const char *path, bool cxx)
+/* The battery's own sources, then the implementation's. False if there are more than
+ * RCL_SOURCES_MAX. */
+static bool find_sources(const char *header_path, rcl_sources *all)
 {
-    if (all->count == SOURCES_MAX) {
-        return false;
-    }
-    source *next = &all->list[all->count++];
-    snprintf(next->path, sizeof next->path, "%s", path);
-    next->cxx = cxx;
-    all->any_cxx = all->any_cxx || cxx;
-    return true;
+    return rcl_sources_add(all, RCL_SOURCE_DIR "/tests/conformance/battery.c", false) &&
+           rcl_sources_add(all, RCL_SOURCE_DIR "/tests/conformance/heap.c", false) &&
+           rcl_sources_add(all, RCL_SOURCE_DIR "/tests/conformance/verdict.c", false) &&
+           rcl_sources_add_beside(all, header_path);
 }
 
-/* False if there are more than SOURCES_MAX. */
-static bool find_sources(const char *header_path, sources *all)
-{
-    static const char *const patterns[] = {"*.c", "*.cc", "*.cpp"};
-    bool good = sources_add(all, RCL_SOURCE_DIR "/tests/conformance/battery.c", false) &&
-                sources_add(all, RCL_SOURCE_DIR "/tests/conformance/heap.c", false) &&
-                sources_add(all, RCL_SOURCE_DIR "/tests/conformance/verdict.c", false);
-    int folder = (int)(strrchr(header_path, '/') - header_path);
-    for (unsigned i = 0; i < 3; i++) {
-        char pattern[RCL_PATH_BYTES + 8];
-        glob_t found;
-        snprintf(pattern, sizeof pattern, "%.*s/%s", folder, header_path, patterns[i]);
-        if (glob(pattern, 0, NULL, &found) == 0) {
-            for (size_t f = 0; f < found.gl_pathc; f++) {
-                good = good && sources_add(all, found.gl_pathv[f], i > 0);
-            }
-        }
-        globfree(&found);
-    }
-    return good;
-}
-
-/* A command line, with room for its words. */
 typedef struct command {
-    const char *arguments[ARGUMENTS_MAX];
-    unsigned count;
-    char words[WORDS_BYTES];
-    size_t used;
+    rcl_words words;
     rcl_flavour flavour;
 } command;
 
 static void push(command *line, const char *word)
 {
-    size_t size = strlen(word) + 1;
-    if (line->count + 1 < ARGUMENTS_MAX && line->used + size <= sizeof line->words) {
-        memcpy(line->words + line->used, word, size);
-        line->arguments[line->count++] = line->words + line->used;
-        line->arguments[line->count] = NULL;
-        line->used += size;
-    }
+    rcl_words_push(&line->words, word);
 }
 
-/* The words of `text`, which spaces and semicolons separate. */
 static void push_words(command *line, const char *text)
 {
-    while (*text != '\0') {
-        size_t length = strcspn(text, " ;\t");
-        if (length > 0) {
-            char word[RCL_PATH_BYTES];
-            snprintf(word, sizeof word, "%.*s", (int)length, text);
-            push(line, word);
-        }
-        text += length + (text[length] != '\0' ? 1 : 0);
-    }
-}
-
-static const char *compiler(bool cxx)
-{
-    const char *named = getenv(cxx ? "CXX" : "CC");
-    return named != NULL && *named != '\0' ? named : cxx ? "c++" : "cc";
+    rcl_words_push_split(&line->words, text);
 }
 
 static void push_flags(command *line, rcl_flavour flavour)
@@ -196,11 +132,12 @@ static void object_path(const rcl_battery_build *build, rcl_flavour flavour, uns
 }
 
 static void compile_command(const rcl_battery_build *build, const char *header_path,
-                            const source *from, unsigned index, rcl_flavour flavour, command *line)
+                            const rcl_source *from, unsigned index, rcl_flavour flavour,
+                            command *line)
 {
     char text[RCL_PATH_BYTES + 64];
     *line = (command){.flavour = flavour};
-    push_words(line, compiler(from->cxx));
+    push_words(line, rcl_compiler(from->cxx));
     push(line, from->cxx ? "-std=gnu++20" : "-std=gnu17");
     push_flags(line, flavour);
     push(line, "-D_GNU_SOURCE");
@@ -219,12 +156,12 @@ static void compile_command(const rcl_battery_build *build, const char *header_p
     push(line, text);
 }
 
-static void link_command(const rcl_battery_build *build, const sources *all, rcl_flavour flavour,
-                         command *line)
+static void link_command(const rcl_battery_build *build, const rcl_sources *all,
+                         rcl_flavour flavour, command *line)
 {
     char text[RCL_PATH_BYTES + 64];
     *line = (command){.flavour = flavour};
-    push_words(line, compiler(all->any_cxx));
+    push_words(line, rcl_compiler(all->any_cxx));
     push_flags(line, flavour);
     for (unsigned i = 0; i < all->count; i++) {
         object_path(build, flavour, i, text, sizeof text);
@@ -245,73 +182,15 @@ static void explorer_command(const rcl_battery_build *build, const char *header_
                              rcl_flavour flavour, command *line)
 {
     *line = (command){.flavour = flavour};
-    push(line, "sh");
-    push(line, RCL_SOURCE_DIR "/tests/engines/explorer/build.sh");
-    push(line, header_path);
-    push(line, build->programs[flavour].path);
-    push(line, RCL_BINARY_DIR "/librclab_explorer.a");
-    push(line, flavours[flavour].explored);
-    push(line, flavours[flavour].flags[0]);
+    rcl_words_push(&line->words, "sh");
+    rcl_words_push(&line->words, RCL_SOURCE_DIR "/tests/engines/explorer/build.sh");
+    rcl_words_push(&line->words, header_path);
+    rcl_words_push(&line->words, build->programs[flavour].path);
+    rcl_words_push(&line->words, RCL_BINARY_DIR "/librclab_explorer.a");
+    rcl_words_push(&line->words, flavours[flavour].explored);
+    rcl_words_push(&line->words, flavours[flavour].flags[0]);
     if (build->libraries != NULL) {
-        push_words(line, build->libraries);
-    }
-}
-
-/* ---- What the compiler says ---- */
-
-static bool helps(const char *line, size_t length, bool contract)
-{
-    static const char *const signs[] = {
-        "error:",           "undefined reference", "multiple definition",
-        "undefined symbol", "cannot find",         "cannot be run"};
-    char text[1024];
-    snprintf(text, sizeof text, "%.*s", (int)length, line);
-    bool of_contract = strstr(text, "contract: ") != NULL;
-    /* The line of the source that gcc shows below an error has a bar in front. */
-    if (strstr(text, " | ") != NULL || strstr(text, "note:") != NULL) {
-        return false;
-    }
-    if (contract) {
-        return of_contract;
-    }
-    for (unsigned i = 0; i < sizeof signs / sizeof signs[0]; i++) {
-        if (strstr(text, signs[i]) != NULL) {
-            return !of_contract;
-        }
-    }
-    return false;
-}
-
-/* Appends lines of `output` that help, each indented. Returns how many. */
-static unsigned pick_lines(const char *output, bool contract, unsigned limit, char *text,
-                           size_t size)
-{
-    unsigned count = 0;
-    while (*output != '\0' && count < limit) {
-        size_t length = strcspn(output, "\n");
-        if (length > 0 && helps(output, length, contract)) {
-            size_t used = strlen(text);
-            snprintf(text + used, size - used, "%s%.*s", used > 0 ? "\n" : "", (int)length, output);
-            count++;
-        }
-        output += length + (output[length] == '\n' ? 1 : 0);
-    }
-    return count;
-}
-
-/* What `error` shall say of a job that failed. */
-static void explain(const rcl_job *job, char *text, size_t size)
-{
-    text[0] = '\0';
-    if (job->end == RCL_JOB_LATE) {
-        snprintf(text, size, "the compiler did not end within %.0f s", compile_limit_seconds);
-        return;
-    }
-    unsigned count = pick_lines(job->output, true, HELPFUL_LINES, text, size);
-    count += pick_lines(job->output, false, HELPFUL_LINES - count, text, size);
-    if (count == 0) {
-        snprintf(text, size, "%.400s",
-                 job->output_size > 0 ? job->output : "the compiler failed and said nothing");
+        rcl_words_push_split(&line->words, build->libraries);
     }
 }
 
@@ -365,9 +244,13 @@ static void note_end(void *context, rcl_job *job)
     stage *work = context;
     const command *line = job->tag;
     rcl_battery_program *program = &work->build->programs[line->flavour];
-    const char *cannot = strstr(job->output != NULL ? job->output : "", ": cannot be run");
-    if (job->end == RCL_JOB_EXITED && job->status == RCL_JOB_CANNOT_RUN_STATUS && cannot != NULL) {
-        snprintf(work->missing, sizeof work->missing, "%.*s", (int)(cannot - job->output),
+    const char *missing = rcl_compile_missing(job);
+    if (missing != NULL) {
+        snprintf(work->missing, sizeof work->missing, "%s", missing);
+    }
+    if (job->end == RCL_JOB_EXITED && job->status == RCL_JOB_CANNOT_RUN_STATUS &&
+        flavours[line->flavour].explored != NULL) { /* build.sh says: NAME: cannot be run */
+        snprintf(work->missing, sizeof work->missing, "%.*s", (int)strcspn(job->output, ":\n"),
                  job->output);
     }
     if (job->end == RCL_JOB_EXITED && flavours[line->flavour].explored != NULL &&
@@ -378,7 +261,7 @@ static void note_end(void *context, rcl_job *job)
         return;
     }
     if (job_failed(job) && program->why[0] == '\0' && job->end != RCL_JOB_INTERRUPTED) {
-        explain(job, program->why, sizeof program->why);
+        rcl_compile_explain(job, program->why, sizeof program->why);
     }
 }
 
@@ -386,7 +269,7 @@ static void note_end(void *context, rcl_job *job)
 static bool run_stage(stage *work)
 {
     for (size_t i = 0; i < work->count; i++) {
-        work->jobs[i] = (rcl_job){.arguments = work->commands[i].arguments,
+        work->jobs[i] = (rcl_job){.arguments = work->commands[i].words.arguments,
                                   .environment = flavours[work->commands[i].flavour].environment,
                                   .limit_seconds = compile_limit_seconds,
                                   .tag = &work->commands[i]};
@@ -405,7 +288,7 @@ static bool run_stage(stage *work)
 }
 
 /* Compiles, then links. False if it was stopped. */
-static bool run_stages(stage *work, const char *header_path, const sources *all)
+static bool run_stages(stage *work, const char *header_path, const rcl_sources *all)
 {
     /* The battery itself first: that takes longest, and shows most of what can be wrong. */
     for (unsigned s = 0; s < all->count; s++) {
@@ -441,10 +324,10 @@ rcl_build_result rcl_battery_make(rcl_battery_build *build, char *error, size_t 
         snprintf(error, error_size, "there is no file %s; give the path of an rc.h", build->header);
         return RCL_BUILD_REFUSED;
     }
-    sources *all = calloc(1, sizeof *all);
+    rcl_sources *all = calloc(1, sizeof *all);
     stage work = {.build = build,
-                  .commands = calloc((size_t)SOURCES_MAX * RCL_FLAVOUR_COUNT, sizeof(command)),
-                  .jobs = calloc((size_t)SOURCES_MAX * RCL_FLAVOUR_COUNT, sizeof(rcl_job))};
+                  .commands = calloc((size_t)RCL_SOURCES_MAX * RCL_FLAVOUR_COUNT, sizeof(command)),
+                  .jobs = calloc((size_t)RCL_SOURCES_MAX * RCL_FLAVOUR_COUNT, sizeof(rcl_job))};
     rcl_build_result result = RCL_BUILD_DONE;
     for (unsigned f = 0; f < RCL_FLAVOUR_COUNT; f++) {
         snprintf(build->programs[f].path, sizeof build->programs[f].path, "%s/battery-%s",
@@ -454,7 +337,7 @@ rcl_build_result rcl_battery_make(rcl_battery_build *build, char *error, size_t 
         snprintf(error, error_size, "out of memory");
         result = RCL_BUILD_REFUSED;
     } else if (!find_sources(header_path, all)) {
-        snprintf(error, error_size, "more than %d source files beside %s", SOURCES_MAX - 3,
+        snprintf(error, error_size, "more than %d source files beside %s", RCL_SOURCES_MAX - 3,
                  header_path);
         result = RCL_BUILD_REFUSED;
     } else if (!run_stages(&work, header_path, all)) {

@@ -11,9 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "jobs.h"
-
-enum { RCL_PATH_BYTES = 4096 };
+#include "compile.h"
 
 typedef enum rcl_flavour {
     RCL_FLAVOUR_PLAIN,      /* as it is timed: no checks */

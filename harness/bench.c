@@ -238,6 +238,9 @@ static void plan_time(bench_run *bench)
     }
     double min_seconds = turns > 0 ? (options->seconds - fixed) / (turns * 1.15) : 0;
     bench->min_seconds = min_seconds < 0.001 ? 0.001 : min_seconds > 0.1 ? 0.1 : min_seconds;
+    if (options->repetition_ms > 0) {
+        bench->min_seconds = options->repetition_ms * 1e-3;
+    }
     for (size_t i = 0; i < bench->plan.count; i++) {
         const rcl_cell *cell = &bench->plan.cells[i];
         bench->whole +=

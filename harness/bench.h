@@ -15,6 +15,7 @@ typedef struct rcl_bench_options {
     unsigned launches;               /* process launches, 1 or more */
     unsigned repetitions;            /* of a cell in each launch, 1 or more */
     double seconds;                  /* what the run may take, roughly */
+    unsigned repetition_ms;          /* length of a repetition; 0: what `seconds` leaves for it */
     uint64_t seed;                   /* of the order and of the workloads' random numbers; not 0 */
     bool plots;
     const char *command_line;

@@ -19,8 +19,12 @@ enum {
 int rcl_command_list(const rcl_registry *registry, int argc, char **argv);
 int rcl_command_bench(const rcl_registry *registry, int argc, char **argv);
 int rcl_command_replay(const rcl_registry *registry, int argc, char **argv);
+int rcl_command_compare(const rcl_registry *registry, int argc, char **argv);
 int rcl_command_conform(const rcl_registry *registry, int argc, char **argv);
 int rcl_command_clauses(const rcl_registry *registry, int argc, char **argv);
+int rcl_command_cost(const rcl_registry *registry, int argc, char **argv);
+int rcl_command_asm(const rcl_registry *registry, int argc, char **argv);
+int rcl_command_report(const rcl_registry *registry, int argc, char **argv);
 int rcl_command_explore(const rcl_registry *registry, int argc, char **argv);
 
 /* ---- For the commands ---- */

@@ -21,6 +21,7 @@ static const char help[] =
     "  --allocator NAME      libc, jemalloc or both (default: both)\n"
     "  --out DIR             where to write (default: results/<date and time>)\n"
     "  --seconds N           how long the whole run may take, roughly (default: 180)\n"
+    "  --repetition-ms N     how long a repetition lasts at least (default: what --seconds leaves)\n"
     "  --launches N          process launches; the interval is taken over them (default: 6)\n"
     "  --repetitions N       repetitions of a cell in each launch (default: 2)\n"
     "  --seed N              order of the run and random numbers of the workloads\n"
@@ -41,6 +42,7 @@ enum option_name {
     OPTION_ALLOCATOR,
     OPTION_OUT,
     OPTION_SECONDS,
+    OPTION_REPETITION_MS,
     OPTION_LAUNCHES,
     OPTION_REPETITIONS,
     OPTION_SEED,
@@ -56,6 +58,7 @@ static const struct option long_options[] = {
     {"allocator", required_argument, NULL, OPTION_ALLOCATOR},
     {"out", required_argument, NULL, OPTION_OUT},
     {"seconds", required_argument, NULL, OPTION_SECONDS},
+    {"repetition-ms", required_argument, NULL, OPTION_REPETITION_MS},
     {"launches", required_argument, NULL, OPTION_LAUNCHES},
     {"repetitions", required_argument, NULL, OPTION_REPETITIONS},
     {"seed", required_argument, NULL, OPTION_SEED},
@@ -72,6 +75,7 @@ int rcl_command_bench(const rcl_registry *registry, int argc, char **argv)
 {
     static char command_line[2048];
     uint64_t seconds = 0;
+    uint64_t repetition_ms = 0;
     uint64_t launches = 0;
     uint64_t repetitions = 0;
     rcl_bench_options options = {
@@ -108,6 +112,9 @@ int rcl_command_bench(const rcl_registry *registry, int argc, char **argv)
         case OPTION_SECONDS:
             good = rcl_parse_number("bench", "--seconds", optarg, 1, 86400, &seconds);
             break;
+        case OPTION_REPETITION_MS:
+            good = rcl_parse_number("bench", "--repetition-ms", optarg, 1, 10000, &repetition_ms);
+            break;
         case OPTION_LAUNCHES:
             good = rcl_parse_number("bench", "--launches", optarg, 1, 1000, &launches);
             break;
@@ -138,6 +145,7 @@ int rcl_command_bench(const rcl_registry *registry, int argc, char **argv)
     }
     bool quick = options.selection.quick;
     options.seconds = (double)(seconds != 0 ? seconds : quick ? QUICK_SECONDS : DEFAULT_SECONDS);
+    options.repetition_ms = (unsigned)repetition_ms;
     options.launches = (unsigned)(launches != 0 ? launches
                                   : quick       ? QUICK_LAUNCHES
                                                 : DEFAULT_LAUNCHES);

@@ -11,7 +11,7 @@
 #include "clauses.h"
 #include "explore.h"
 #include "record.h"
-#include "words.h"
+#include "wrap.h"
 
 static const char help[] =
     "usage: rclab explore --impl NAME|PATH [OPTIONS]\n"
@@ -177,7 +177,8 @@ static bool check_scenarios(const char *list)
 
 static bool check_schedule(const char *text)
 {
-    if (*text == '\0' || text[strspn(text, "0123456789.")] != '\0') {
+    if (strcmp(text, "-") != 0 && /* no choice was made */
+        (*text == '\0' || text[strspn(text, "0123456789.")] != '\0')) {
         fprintf(stderr,
                 "rclab explore: --schedule takes numbers with points between, 0.1.2, not '%s'\n",
                 text);
@@ -335,7 +336,8 @@ static void print_failures(const rcl_exploration *found)
     unsigned shown = 0;
     for (size_t i = 0; i < found->count; i++) {
         const rcl_search *search = &found->searches[i];
-        if (search->verdict != RCL_SEARCH_FAIL || search->output == NULL) {
+        if (search->verdict != RCL_SEARCH_FAIL || search->output == NULL ||
+            search->schedule[0] == '\0') {
             continue;
         }
         if (shown++ == 0) {

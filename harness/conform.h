@@ -26,7 +26,7 @@ typedef struct rcl_conform_options {
     const char *libraries; /* or NULL */
     const char *clauses;   /* ids or areas, separated by commas; NULL: all */
     unsigned engines;      /* rcl_engine bits */
-    bool quick;            /* fewer rounds, no sanitizers */
+    bool quick;            /* fewer rounds, no sanitizers, no explorer unless it is named */
     uint64_t seed;
     uint64_t operations;    /* of the oracle, over all flavours; 0: 100,000, quick 20,000 */
     double timeout_seconds; /* of a test; three times that under a sanitizer */
@@ -89,7 +89,7 @@ typedef enum rcl_conform_end {
 } rcl_conform_end;
 
 /* Puts the implementation to the test. `caps`: what it is known to claim, or 0. The report must be freed in
- * every case. Cost: some 40 s of two processors, quick 8. */
+ * every case. Cost: some 60 s of two processors, quick 8. */
 rcl_conform_end rcl_conform(const rcl_conform_options *options, const char *name,
                             const char *header, rcl_conform_report *report, char *error,
                             size_t error_size);

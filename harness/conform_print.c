@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "words.h"
+#include "wrap.h"
 
 enum { SENTENCE_COLUMN = 23, WIDTH = 100, ALSO_MAX = 6 };
 

@@ -138,6 +138,17 @@ static rcl_explore_end choose(exploration *now, const char *list, char *error, s
         list += strcspn(list, "\n");
         list += *list == '\n' ? 1 : 0;
     }
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        any = any || rows[i].verdict != RCL_SEARCH_LEFT_OUT;
+    }
+    if (!any) {
+        snprintf(error, error_size,
+                 "%s has nothing to search: no scenario of two threads (does it claim "
+                 "RC_CAP_THREADS?)",
+                 now->subject->name);
+        return RCL_EXPLORE_NO_SUCH;
+    }
     if (!check_entries(now, rows, count, error, error_size)) {
         return RCL_EXPLORE_NO_SUCH;
     }
@@ -149,12 +160,6 @@ static rcl_explore_end choose(exploration *now, const char *list, char *error, s
         }
     }
     now->result->count = kept;
-    if (kept == 0) {
-        snprintf(error, error_size,
-                 "%s has nothing to search: no scenario with two threads or more",
-                 now->subject->name);
-        return RCL_EXPLORE_NO_SUCH;
-    }
     if (now->options->schedule != NULL && kept != 1) {
         snprintf(error, error_size,
                  "--schedule belongs to one scenario; --scenario names %zu: %s/%s, %s/%s%s", kept,

@@ -17,10 +17,14 @@ static const command commands[] = {
     {"list", rcl_command_list, "what can be measured: implementations and workloads"},
     {"bench", rcl_command_bench, "what each strategy costs on each workload"},
     {"replay", rcl_command_replay, "what each strategy costs on a recording of a real program"},
+    {"compare", rcl_command_compare, "whether two runs, or two implementations of one, differ"},
     {"conform", rcl_command_conform, "whether an implementation keeps the contract"},
+    {"report", rcl_command_report, "a run as one page of HTML"},
     {"explore", rcl_command_explore,
      "an implementation in every interleaving and memory order of C11"},
     {"clauses", rcl_command_clauses, "the contract, clause by clause"},
+    {"cost", rcl_command_cost, "what each operation executes, counted: the same on every run"},
+    {"asm", rcl_command_asm, "the machine code of each operation"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "battery_build.h"
+
 /* As CMake names an implementation from elsewhere: its folder if the file is rc.h, else the file. */
 static void name_of_path(const rcl_registry *registry, const char *path, char *name, size_t size)
 {

@@ -1,20 +1,20 @@
-/* subject: an implementation that a command puts to the test: a shipped one or the path of an rc.h. */
+/* subject: an implementation as a user names it: by its name, or by the path of its rc.h. */
 #ifndef RCL_SUBJECT_H
 #define RCL_SUBJECT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "battery_build.h"
+#include "compile.h"
 #include "registry.h"
 
 typedef struct rcl_subject {
     char name[64];
-    const char *given; /* what --impl said; the caller's */
-    char header[RCL_PATH_BYTES];
+    const char *given;           /* what --impl said; the caller's */
+    char header[RCL_PATH_BYTES]; /* below impls/, or absolute */
 } rcl_subject;
 
-/* False, with a message of `command` on standard error, if there is no such implementation. */
+/* Finds what `given` names. False, with a message as from `command`, if there is no such thing. */
 bool rcl_subject_find(const rcl_registry *registry, const char *command, const char *given,
                       rcl_subject *found);
 

@@ -2,7 +2,7 @@
 # Runs the project's own tests.
 #
 # usage: run.sh quick|full
-#   quick   one build with gcc; unit tests on every implementation, the command, locked instructions
+#   quick   one build with gcc; unit tests on every implementation, the command, what operations execute
 #   full    that, and: the same under AddressSanitizer and UndefinedBehaviorSanitizer; threads under
 #           ThreadSanitizer; everything built with clang; the battery against its mutants; lint
 # Exit: 0 all passed, 1 a test failed, 2 a build failed or wrong use.
@@ -65,7 +65,7 @@ run() {
 build plain
 if [ "$mode" = quick ]; then
     # Those that compile the whole program or a battery again take longest.
-    run plain -E '^cli\.(conform|foreign_impl|example|plots)'
+    run plain -E '^cli\.(conform|explore|foreign_impl|example|plots|cost)|^costs\.clang'
 else
     run plain
 fi

@@ -31,6 +31,10 @@ check "the same seed gives the same order of cells" \
         --seed 7 --no-plots --out third >/dev/null 2>&1
         cut -d, -f3-8,19 again/raw.csv >a; cut -d, -f3-8,19 third/raw.csv >b; cmp a b' "$RCLAB"
 
+"$RCLAB" bench --workload retain_release --threads 1 --impl packed64 --launches 1 --repetition-ms 3 \
+    --no-plots --out length >/dev/null 2>&1
+check "--repetition-ms sets the length of a repetition" grep -q '"repetition_min_ms": 3\.\{0,1\}0*,' length/machine.json
+
 # Ctrl-C after the first rows: what is finished is kept, and it says so.
 "$RCLAB" bench --workload operations --launches 50 --seconds 100 --no-plots --out cut \
     >cut.out 2>&1 &

@@ -117,10 +117,10 @@ check "TAP: a skipped line says why" \
 
 expect "an unknown clause" 2 "there is no clause or area 'LIVE-01'" "$RCLAB" conform --clause LIVE-01
 expect "an unknown area" 2 "there is no clause or area 'LIF'" "$RCLAB" conform --clause LIF
-expect "an unknown engine" 2 "there is no engine 'fuzz'; there are: oracle, death, native, sanitizer" \
+expect "an unknown engine" 2 "there is no engine 'fuzz'; there are: oracle, death, native, sanitizer, explorer" \
     "$RCLAB" conform --engine fuzz
-expect "an engine that is not here" 2 "the engine 'explorer' is not in this version" \
-    "$RCLAB" conform --engine explorer
+expect "an engine that is not here" 2 "the engine 'counter' is not in this version" \
+    "$RCLAB" conform --engine counter
 expect "conform: surplus argument" 2 "'now' is no option" "$RCLAB" conform now
 expect "conform: a folder that is not there" 2 "cannot write none/out.xml.new" \
     "$RCLAB" conform --junit none/out.xml

@@ -15,11 +15,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "contract.h"
@@ -173,6 +175,11 @@ static const char *kind_name(rcx_failure_kind kind)
 static void tell(const rcx_result *result)
 {
     char line[2048];
+    const char *kind = kind_name(result->kind);
+    const char *text = result->text;
+    if (strncmp(text, kind, strlen(kind)) == 0 && strncmp(text + strlen(kind), ": ", 2) == 0) {
+        text += strlen(kind) + 2; /* it says so itself */
+    }
     switch (result->verdict) {
     case RCX_PASS:
         snprintf(line, sizeof line, "pass\t%" PRIu64 "\texhaustive\n", result->graphs);
@@ -187,7 +194,7 @@ static void tell(const rcx_result *result)
         snprintf(line, sizeof line,
                  "fail\t-\t\tno interleaving and no memory order that C11 allows breaks it\t%s: %s "
                  "(schedule %s)\n",
-                 kind_name(result->kind), result->text, result->schedule);
+                 kind, text, result->schedule);
         break;
     }
     speak(line);
@@ -207,14 +214,40 @@ enum { PROGRESS_STEP = 256 };
 
 static _Atomic(uint64_t) *searched; /* in a file, for all processes of the search; or NULL */
 static uint64_t not_told;
+static volatile sig_atomic_t execution_ended; /* since the watchdog looked */
 
 static void count_execution(void *context)
 {
     (void)context;
-    if (++not_told == PROGRESS_STEP) {
+    execution_ended = 1;
+    if (searched != NULL && ++not_told == PROGRESS_STEP) {
         not_told = 0;
         atomic_fetch_add_explicit(searched, PROGRESS_STEP, memory_order_relaxed);
     }
+}
+
+/* A loop without an atomic operation is never given up by the search. */
+static void watch(int signal_number)
+{
+    static const char line[] =
+        "fail\t-\t\tevery execution ends\ta loop without end: one execution has taken 10 s of "
+        "processor time, without an atomic operation that the explorer could stop\n";
+    (void)signal_number;
+    if (!execution_ended) {
+        speak(line);
+        _exit(1);
+    }
+    execution_ended = 0;
+}
+
+/* Processor time: on a busy machine it takes longer, and nothing else changes. */
+static void start_watchdog(void)
+{
+    const struct timeval interval = {.tv_sec = 10};
+    const struct itimerval timer = {interval, interval};
+    struct sigaction action = {.sa_handler = watch};
+    sigaction(SIGPROF, &action, NULL);
+    setitimer(ITIMER_PROF, &timer, NULL);
 }
 
 static bool start_progress(const char *path)
@@ -303,9 +336,13 @@ static int run(int argc, char **argv)
         return 2;
     }
     rcx_program program = rcx_battery_program((unsigned)index);
-    program.done = searched != NULL ? count_execution : NULL;
+    program.done = count_execution;
     rcx_result result;
+    if (processes <= 1) { /* else this one only waits */
+        start_watchdog();
+    }
     rcx_explore(&program, &limits, &result);
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_interval = {0}}, NULL);
     tell(&result);
     if (result.verdict == RCX_FAIL && !report_failure(&result, again, json)) {
         fprintf(stderr, "explore: cannot write %s: %s\n", json, strerror(errno));

@@ -27,11 +27,11 @@ static unsigned running;
 static uintptr_t storage_now;
 static bool fast_storage; /* the kernel lets programs write the FS base */
 
-/* Saves what a call must keep, puts the stack pointer into *save and goes on where `to` was saved. */
-__attribute__((naked, noinline)) static void switch_stacks(void **save, void *to)
+/* Saves what a call must keep, puts the stack pointer into *save and goes on where `to` was saved.
+ * `used`: the compiler must not take the arguments away, which only the assembly reads. */
+__attribute__((naked, noinline, used)) static void
+switch_stacks(__attribute__((unused)) void **save, __attribute__((unused)) void *to)
 {
-    (void)save;
-    (void)to;
     __asm__("pushq %rbp\n\tpushq %rbx\n\tpushq %r12\n\tpushq %r13\n\tpushq %r14\n\tpushq %r15\n\t"
             "movq %rsp, (%rdi)\n\t"
             "movq %rsi, %rsp\n\t"

@@ -345,7 +345,8 @@ void rcx_places_source(const rcx_frame *frame, char *text, size_t size)
     from = from == 0 ? LINES_AROUND : from;
     size_t used = 0;
     for (unsigned i = from; i < WINDOW && used < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i > from ? " " : "", lines[i]);
+        bool glued = i == from || (used > 0 && text[used - 1] == '(');
+        used += (size_t)snprintf(text + used, size - used, "%s%s", glued ? "" : " ", lines[i]);
         if (i >= LINES_AROUND && is_complete(lines[i])) {
             break;
         }

@@ -135,8 +135,12 @@ static void say_failure(rcx_failure_kind kind, const char *text)
     }
 }
 
-_Noreturn static void fail_at(rcx_failure_kind kind, const char *text, rcx_place place)
+_Noreturn void rcx_fail_at(rcx_failure_kind kind, const char *text, rcx_place place)
 {
+    if (now.phase == OUTSIDE) {
+        fprintf(stderr, "explorer: a failure outside of a search: %s\n", text);
+        _exit(3);
+    }
     if (now.tracing) {
         trace.place = place;
     }
@@ -146,11 +150,7 @@ _Noreturn static void fail_at(rcx_failure_kind kind, const char *text, rcx_place
 
 _Noreturn void rcx_fail(rcx_failure_kind kind, const char *text)
 {
-    if (now.phase == OUTSIDE) {
-        fprintf(stderr, "explorer: a failure outside of a search: %s\n", text);
-        _exit(3);
-    }
-    fail_at(kind, text, (rcx_place)((uintptr_t)__builtin_return_address(0) - 1));
+    rcx_fail_at(kind, text, (rcx_place)((uintptr_t)__builtin_return_address(0) - 1));
 }
 
 _Noreturn static void unsupported(const char *text)
@@ -228,7 +228,7 @@ _Noreturn static void fail_access(rcx_failure_kind kind, rcx_access access, rcx_
                  fiber_name(now.current, self, sizeof self));
         break;
     }
-    fail_at(kind, text, place);
+    rcx_fail_at(kind, text, place);
 }
 
 /* ---- Trace ---- */
@@ -511,8 +511,8 @@ static rcx_value sequential_atomic(const rcx_operation *operation, bool *success
         break;
     case RCX_LOCK:
         if (old != 0) {
-            fail_at(RCX_DEADLOCK, "the main program waits for a mutex that nobody will unlock",
-                    operation->place);
+            rcx_fail_at(RCX_DEADLOCK, "the main program waits for a mutex that nobody will unlock",
+                        operation->place);
         }
         break;
     default:
@@ -592,7 +592,7 @@ static rcx_value do_atomic(const rcx_operation *operation, bool *success)
         unsupported("an atomic operation on memory that is not aligned for it");
     }
     if (operation->kind == RCX_UNLOCK && rcx_memory_get(operation->address, operation->size) == 0) {
-        fail_at(RCX_ASSERTION, "a mutex is unlocked that nobody holds", operation->place);
+        rcx_fail_at(RCX_ASSERTION, "a mutex is unlocked that nobody holds", operation->place);
     }
     if (now.phase != THREADS) {
         return sequential_atomic(operation, success);

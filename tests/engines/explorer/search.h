@@ -24,6 +24,8 @@ void *rcx_allocate(size_t size, size_t alignment, rcx_place place);
 void rcx_release_block(void *block, rcx_place place);
 /* The caller is about to change memory of its own; every execution is to begin with what is there now. */
 void rcx_private_write(uintptr_t address, size_t size);
+/* rcx_fail, for what calls it in the name of the program: the place is the program's. */
+_Noreturn void rcx_fail_at(rcx_failure_kind kind, const char *text, rcx_place place);
 void rcx_enter(rcx_place caller); /* a function: for the trace */
 void rcx_leave(void);
 

@@ -8,7 +8,8 @@
 
 enum {
     SMALL = 1000000, /* values below it are shown as decimal numbers */
-    CLOSE = 64       /* bytes around a block that are told by its name */
+    CLOSE = 64,      /* bytes around a block that are told by its name */
+    LONG_CHAIN = 3   /* of a longer one, only the outermost function in each file */
 };
 
 void rcx_add(rcx_text *to, const char *format, ...)
@@ -232,9 +233,10 @@ void rcx_add_chain(rcx_text *to, unsigned thread, const rcx_frame *frames, size_
         rcx_add(to, "thread %u", thread);
     }
     for (size_t i = 0; i < count; i++) {
+        bool inner = i + 1 < count && strcmp(frames[i].file, frames[i + 1].file) == 0;
         if (i == 0) {
             rcx_add(to, " in %s", frames[i].function);
-        } else {
+        } else if (count <= LONG_CHAIN || !inner) {
             rcx_add(to, ", from %s (%s:%u)", frames[i].function, rcx_short_file(frames[i].file),
                     frames[i].line);
         }

@@ -1,6 +1,6 @@
-/* words: text for a terminal, broken between words. */
-#ifndef RCL_WORDS_H
-#define RCL_WORDS_H
+/* wrap: text for a terminal, broken between words. */
+#ifndef RCL_WRAP_H
+#define RCL_WRAP_H
 
 #include <stdio.h>
 

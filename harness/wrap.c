@@ -1,4 +1,4 @@
-#include "words.h"
+#include "wrap.h"
 
 #include <string.h>
 

@@ -1,0 +1,3 @@
+/* packed64, its release slowed; see ../slowed.h. */
+#define RCL_SLOWED_STEPS 11
+#include "../slowed.h"
