@@ -4,9 +4,9 @@
 #
 # clang-format sees every file. cppcheck sees the harness. clang-tidy sees the harness, every
 # implementation with the workloads and the tensor layer (through instantiate.c, which has one compile
-# command for each), and the programs in unit/. The battery in conformance/, its mutants and controls
-# and the program of rclab cost (harness/counted/) are compiled with all warnings where they are used,
-# the battery under sanitizers too.
+# command for each), the explorer, and the programs in unit/. The battery in conformance/, its mutants and
+# controls and the program of rclab cost (harness/counted/) are compiled with all warnings where they are
+# used, the battery under sanitizers too.
 set -u
 
 cd "$(dirname "$0")/.." || exit 2
@@ -49,7 +49,9 @@ if ! cmake -S . -B build-test/lint -G Ninja -DRCL_TESTS=ON -DCMAKE_C_COMPILER=cl
     exit 2
 fi
 # The two that take longest come first, so that no processor waits for them at the end.
-sources=$(ls harness/*.c harness/*.cc impls/*/*.c impls/*/*.cc tests/unit/*_test.c 2>/dev/null)
+sources=$(ls harness/*.c harness/*.cc impls/*/*.c impls/*/*.cc tests/unit/*_test.c \
+    tests/engines/explorer/*.c tests/engines/explorer/trust/*.c 2>/dev/null |
+    grep -v -E 'explorer/(battery_program|trust/.*_subject)\.c')
 # shellcheck disable=SC2086
 printf '%s\n' harness/replay_plan.c harness/instantiate.c $sources | awk '!seen[$0]++' |
     xargs -P "$(nproc)" -n 1 clang-tidy --quiet -p build-test/lint --warnings-as-errors='*' \

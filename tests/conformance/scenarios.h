@@ -10,22 +10,23 @@
 #include "scenarios/race.h"
 #include "scenarios/thread.h"
 #include "scenarios/hook.h"
+#include "scenarios/raw.h"
 
 /* The explorer's program is built without those that have no threads, or threads of their own. */
 #ifndef RC_EXPLORER
 #include "scenarios/mem.h"
 #include "scenarios/misuse.h"
 #include "scenarios/null.h"
-#include "scenarios/raw.h"
 #include "scenarios/shm.h"
 #include "scenarios/tensor.h"
 #endif
 
 /* Each ends in an entry without a clause. */
 static const rcb_scenario *const rcb_areas[] = {
-    rcb_life, rcb_weak_scenarios, rcb_wrap, rcb_limit, rcb_order, rcb_race,   rcb_thread, rcb_hook,
+    rcb_life, rcb_weak_scenarios, rcb_wrap, rcb_limit, rcb_order,
+    rcb_race, rcb_thread,         rcb_hook, rcb_raw,
 #ifndef RC_EXPLORER
-    rcb_mem,  rcb_misuse,         rcb_null, rcb_raw,   rcb_shm,   rcb_tensor,
+    rcb_mem,  rcb_misuse,         rcb_null, rcb_shm,   rcb_tensor,
 #endif
 };
 

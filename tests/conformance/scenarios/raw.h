@@ -1,4 +1,4 @@
-/* RAW: a unit as a bare pointer. One thread. Uses the checks of life.h. */
+/* RAW: a unit as a bare pointer. Uses the checks of life.h. */
 
 #if (RC_IMPL_CAPS) & RC_CAP_RAW
 
@@ -122,6 +122,41 @@ static void raw_outlives_the_handle(rcb_world *world)
     rc_release(back);
     life_expect_died(world, 0, "the release of the unit that came back is the last");
 }
+
+#if (RC_IMPL_CAPS) & RC_CAP_THREADS
+/* A unit travels to thread 0 as a bare pointer; thread 1 has a handle, and makes another from a loan.
+ * Whoever is last sees what both wrote. Shows a release of such a unit without the order of a handle's. */
+static void raw_send(rcb_world *world)
+{
+    world->strong[1] = rcb_new(world, 0);
+    rc_share(world->strong[1]);
+    world->raw[0] = rc_into_raw(rc_retain(world->strong[1]));
+}
+
+static void raw_receive(rcb_world *world)
+{
+    rc_strong received = rc_from_raw(world->raw[0]);
+    rcb_payload_of(received)->field[0] = 20;
+    rc_release(received);
+}
+
+static void raw_borrow(rcb_world *world)
+{
+    rc_strong copy = rc_retain_raw(rc_payload(world->strong[1]));
+    rcb_payload_of(copy)->field[1] = 21;
+    rc_reset(&world->strong[1]);
+    rc_release(copy);
+}
+
+static void raw_check_received(rcb_world *world)
+{
+    life_expect_died(world, 0, "the object dies with its last unit");
+    RCB_EXPECT(world->seen[0][0] == 20 && world->seen[0][1] == 21,
+               "finalize sees both threads' writes", "%" PRIu64 " and %" PRIu64, world->seen[0][0],
+               world->seen[0][1]);
+    life_expect_no_memory("it leaves no memory");
+}
+#endif
 #endif
 
 static const rcb_scenario rcb_raw[] = {
@@ -132,6 +167,13 @@ static const rcb_scenario rcb_raw[] = {
     {.clause = "RAW-03", .name = "retain", .thread = {raw_retain}},
     {.clause = "RAW-04", .name = "keeps_alive", .thread = {raw_keeps_alive}},
     {.clause = "RAW-04", .name = "outlives_the_handle", .thread = {raw_outlives_the_handle}},
+#if (RC_IMPL_CAPS) & RC_CAP_THREADS
+    {.clause = "RAW-04",
+     .name = "travels_to_a_thread",
+     .setup = raw_send,
+     .thread = {raw_receive, raw_borrow},
+     .check = raw_check_received},
+#endif
 #endif
     {.clause = NULL},
 };
