@@ -8,6 +8,9 @@ bool rcl_explored_add(rcl_explored *explored, const rcl_job *job)
 {
     char how[256] = "";
     uint64_t executions = 0;
+    if (strncmp(job->verdict, "fail\t", 5) == 0) {
+        return false; /* it found something, and was late with telling how */
+    }
     if (job->end == RCL_JOB_LATE) {
         snprintf(how, sizeof how, "a search was not over after %.0f s", job->limit_seconds);
     } else if (job->end == RCL_JOB_EXITED && job->status == 0 &&
@@ -53,8 +56,9 @@ void rcl_explored_words(const rcl_explored *explored, char *text, size_t size)
     rcl_with_commas(explored->executions, executions, sizeof executions);
     if (searches > 0) {
         used = (size_t)snprintf(text, size, "pass, %s: %s execution%s",
-                                explored->bounded > 0 ? "bounded" : "exhaustive", executions,
-                                explored->executions == 1 ? "" : "s");
+                                explored->bounded > 0 || explored->unsupported > 0 ? "bounded"
+                                                                                   : "exhaustive",
+                                executions, explored->executions == 1 ? "" : "s");
     }
     if (searches > 1 && used < size) {
         used += (size_t)snprintf(text + used, size - used, " in %u searches", searches);

@@ -4,7 +4,7 @@
 # usage: run.sh quick|full
 #   quick   one build with gcc; unit tests on every implementation, the command, what operations execute
 #   full    that, and: the same under AddressSanitizer and UndefinedBehaviorSanitizer; threads under
-#           ThreadSanitizer; everything built with clang; the battery against its mutants; lint
+#           ThreadSanitizer; everything built with clang, some of it run; the battery against its mutants; lint
 # Exit: 0 all passed, 1 a test failed, 2 a build failed or wrong use.
 set -u
 

@@ -41,6 +41,8 @@ variant wide 'typedef struct wide { long word[3]; } wide; static _Atomic(wide) w
 variant sizes 'static union { _Atomic(uint64_t) whole; _Atomic(uint32_t) half; } both;' \
     'atomic_fetch_add(\&both.whole, 1); atomic_fetch_add(\&both.half, 1);'
 variant broken '' 'this is no C;'
+variant chance 'extern int rand(void);' 'if (rand() == 0) { return rc_null(); }'
+variant unseen '__attribute__((no_sanitize("thread"))) static void unseen(void) { }' 'unseen();'
 mkdir object
 cp "$root/impls/packed64/rc.h" object/rc.h
 echo 'int one_more(int *count); int one_more(int *count) { return ++*count; }' >more.c
@@ -114,6 +116,10 @@ expect "inline assembly" 2 "assembly: UNSUPPORTED: rc.h has atomic instructions 
     "$RCLAB" explore --impl assembly/rc.h --optimise 0
 expect "atomics wider than 16 bytes" 2 "wide: UNSUPPORTED: rc.h uses atomics wider than 16 bytes" \
     "$RCLAB" explore --impl wide/rc.h --optimise 0
+expect "a call that the model does not know" 2 "chance: UNSUPPORTED: it calls rand, which the explorer does not know" \
+    "$RCLAB" explore --impl chance/rc.h --optimise 0
+expect "code that is not to be instrumented" 2 "unseen: UNSUPPORTED: some of it asks not to be instrumented" \
+    "$RCLAB" explore --impl unseen/rc.h --optimise 0
 expect "an object that is not instrumented" 2 "object: UNSUPPORTED: more.o is not instrumented" \
     "$RCLAB" explore --impl object/rc.h --libs "$work/more.o" --optimise 0
 explore --impl sizes/rc.h --scenario RACE-06/two_up_and_down --optimise 0 --json sizes.json

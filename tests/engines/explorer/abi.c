@@ -300,7 +300,17 @@ void *__tsan_memset(void *to, int byte, size_t size)
 
 /* ---- Mutexes ---- */
 
-enum { MUTEX_BYTES = 4 };
+/* The word that says whether it is held, and the whole as glibc lays it out, with its kind. */
+enum { MUTEX_BYTES = 4, MUTEX_WHOLE_BYTES = 40, MUTEX_KIND = 4 };
+
+static void refuse_kind(const void *mutex)
+{
+    enum { RECURSIVE = 1, CHECKING = 2 };
+    int kind = ((const int *)mutex)[MUTEX_KIND] & 3;
+    if (kind == RECURSIVE || kind == CHECKING) {
+        rcx_unsupported("a mutex of another kind than the plain one");
+    }
+}
 
 static rcx_value mutex_operation(void *mutex, rcx_kind kind, rcx_value operand, int order,
                                  rcx_place place, bool *success)
@@ -318,20 +328,29 @@ static rcx_value mutex_operation(void *mutex, rcx_kind kind, rcx_value operand, 
 int rcx_mutex_init(void *mutex, const void *attributes)
 {
     (void)attributes;
-    rcx_plain((uintptr_t)mutex, MUTEX_BYTES, true, PLACE);
-    memset(mutex, 0, MUTEX_BYTES);
+    rcx_plain((uintptr_t)mutex, MUTEX_WHOLE_BYTES, true, PLACE);
+    memset(mutex, 0, MUTEX_WHOLE_BYTES);
     return 0;
+}
+
+int rcx_mtx_init(void *mutex, int type)
+{
+    if (type != 0) {
+        rcx_unsupported("a mutex of another kind than the plain one");
+    }
+    return rcx_mutex_init(mutex, NULL);
 }
 
 int rcx_mutex_destroy(void *mutex)
 {
-    rcx_plain((uintptr_t)mutex, MUTEX_BYTES, true, PLACE);
+    rcx_plain((uintptr_t)mutex, MUTEX_WHOLE_BYTES, true, PLACE);
     return 0;
 }
 
 int rcx_mutex_lock(void *mutex)
 {
     bool success = true;
+    refuse_kind(mutex);
     mutex_operation(mutex, RCX_LOCK, 1, __ATOMIC_ACQUIRE, PLACE, &success);
     return 0;
 }
@@ -339,6 +358,7 @@ int rcx_mutex_lock(void *mutex)
 int rcx_mutex_trylock(void *mutex)
 {
     bool success = false;
+    refuse_kind(mutex);
     mutex_operation(mutex, RCX_CAS, 1, __ATOMIC_ACQUIRE, PLACE, &success);
     return success ? 0 : EBUSY;
 }
@@ -359,7 +379,6 @@ int rcx_yield(void)
 
 #define ALIAS(of) __attribute__((alias(#of)))
 
-int rcx_mtx_init(void *mutex, int type) ALIAS(rcx_mutex_init);
 int rcx_mtx_destroy(void *mutex) ALIAS(rcx_mutex_destroy);
 int rcx_mtx_lock(void *mutex) ALIAS(rcx_mutex_lock);
 int rcx_mtx_trylock(void *mutex) ALIAS(rcx_mutex_trylock);
@@ -371,3 +390,18 @@ void rcx_ZdlPv(void *block) ALIAS(rcx_free);
 void rcx_ZdlPvm(void *block, size_t size) ALIAS(rcx_free);
 void rcx_ZdaPv(void *block) ALIAS(rcx_free);
 void rcx_ZdaPvm(void *block, size_t size) ALIAS(rcx_free);
+
+/* C++ with an alignment, or without an exception. */
+
+void *rcx_ZnwmSt11align_val_t(size_t size, size_t alignment)
+{
+    return rcx_allocate(size, alignment, PLACE);
+}
+
+void *rcx_ZnamSt11align_val_t(size_t size, size_t alignment) ALIAS(rcx_ZnwmSt11align_val_t);
+void *rcx_ZnwmRKSt9nothrow_t(size_t size, const void *nothrow) ALIAS(rcx_malloc);
+void *rcx_ZnamRKSt9nothrow_t(size_t size, const void *nothrow) ALIAS(rcx_malloc);
+void rcx_ZdlPvSt11align_val_t(void *block, size_t alignment) ALIAS(rcx_free);
+void rcx_ZdlPvmSt11align_val_t(void *block, size_t size, size_t alignment) ALIAS(rcx_free);
+void rcx_ZdaPvSt11align_val_t(void *block, size_t alignment) ALIAS(rcx_free);
+void rcx_ZdaPvmSt11align_val_t(void *block, size_t size, size_t alignment) ALIAS(rcx_free);

@@ -214,12 +214,10 @@ enum { PROGRESS_STEP = 256 };
 
 static _Atomic(uint64_t) *searched; /* in a file, for all processes of the search; or NULL */
 static uint64_t not_told;
-static volatile sig_atomic_t execution_ended; /* since the watchdog looked */
 
 static void count_execution(void *context)
 {
     (void)context;
-    execution_ended = 1;
     if (searched != NULL && ++not_told == PROGRESS_STEP) {
         not_told = 0;
         atomic_fetch_add_explicit(searched, PROGRESS_STEP, memory_order_relaxed);
@@ -233,11 +231,11 @@ static void watch(int signal_number)
         "fail\t-\t\tevery execution ends\ta loop without end: one execution has taken 10 s of "
         "processor time, without an atomic operation that the explorer could stop\n";
     (void)signal_number;
-    if (!execution_ended) {
+    if (!rcx_executions_seen) {
         speak(line);
         _exit(1);
     }
-    execution_ended = 0;
+    rcx_executions_seen = 0;
 }
 
 /* Processor time: on a busy machine it takes longer, and nothing else changes. */

@@ -32,6 +32,7 @@ void rcx_model_begin(unsigned threads)
     rcx_now.event_count = 0;
     rcx_now.sequence = 1;
     rcx_now.sc = false;
+    rcx_now.wide = false;
     rcx_now.full = NULL;
 }
 
@@ -101,7 +102,9 @@ static unsigned bucket_of(uintptr_t address)
 
 rcx_location *rcx_model_find(uintptr_t address, size_t size)
 {
-    for (uintptr_t granule = address / 8; granule <= (address + size - 1) / 8; granule++) {
+    /* A location of 16 bytes is found by its first granule. */
+    uintptr_t granule = address / 8 - (rcx_now.wide ? 1 : 0);
+    for (; granule <= (address + size - 1) / 8; granule++) {
         for (rcx_location *at = buckets[bucket_of(granule * 8)]; at != NULL; at = at->next) {
             if (at->address < address + size && address < at->address + at->size) {
                 return at;
@@ -154,6 +157,7 @@ rcx_location *rcx_model_location(uintptr_t address, unsigned size)
     if (buckets[bucket] == NULL) {
         buckets_used[buckets_used_count++] = (uint16_t)bucket;
     }
+    rcx_now.wide = rcx_now.wide || size > 8;
     found->address = address;
     found->size = size;
     found->next = buckets[bucket];

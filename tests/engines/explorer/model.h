@@ -124,6 +124,7 @@ typedef struct rcx_model {
     unsigned event_count;
     uint32_t sequence;
     bool sc;          /* a seq_cst operation has been done */
+    bool wide;        /* there is a location of 16 bytes */
     const char *full; /* a limit above that was met; or NULL */
 } rcx_model;
 

@@ -16,13 +16,16 @@
 
 enum {
     CHOICES_MAX = 4096,
-    SPIN_PLACES = 4, /* of one thread, at which it may be reading the same again and again */
-    SPIN_TURNS = 3,  /* the same store so often at one place: it has to wait for another one */
+    SPIN_PLACES = 4,     /* of one thread, at which it may be reading the same again and again */
+    SPIN_TURNS = 3,      /* the same store so often at one place: it has to wait for another one */
+    SPIN_LONGEST = 4096, /* turns of a loop that waits for what nobody is left to store */
     DEFAULT_STEPS = 256,
     PLAIN_STEPS = 1 << 20,
     SPLIT_DEPTH = 9, /* choices that tell the parts of a shared search */
     PARTS_MAX = 1 << 20,
-    SHORTEN_EXECUTIONS = 2000
+    SHORTEN_EXECUTIONS = 2000,
+    SHORTEN_SECONDS = 2, /* of processor time */
+    PROBES = 16
 };
 
 typedef enum phase { OUTSIDE, SETUP, THREADS, CHECK } phase;
@@ -43,7 +46,9 @@ typedef struct thread {
     rcx_value value;         /* what the operation read */
     bool success;
     unsigned steps, plain_steps, spurious;
-    rcx_place inside; /* the access that the explorer is busy with; 0: none */
+    bool spins_on;        /* reads once more what it has read too often */
+    unsigned spins_alone; /* how often it did */
+    rcx_place inside;     /* the access that the explorer is busy with; 0: none */
     spin spins[SPIN_PLACES];
     unsigned depth;
     rcx_place callers[RCX_STACK_MAX];
@@ -93,10 +98,13 @@ static struct search {
     bool over; /* the execution ended inside a fiber */
     rcx_failure_kind kind;
     char text[512];
+    unsigned process;    /* of those that share the search */
     uint32_t parts;      /* prefixes met so far */
     bool part_settled;   /* whether this execution is ours */
     unsigned part_depth; /* choices that lead to the part; 0: none yet */
     bool started;
+    bool stacks_shared; /* threads use each other's stacks */
+    bool probing;       /* executions that only find that out */
 } now;
 
 static rcx_trace trace;
@@ -158,6 +166,15 @@ _Noreturn static void unsupported(const char *text)
 {
     snprintf(now.text, sizeof now.text, "%s", text);
     end_here(UNSUPPORTED);
+}
+
+void rcx_unsupported(const char *text)
+{
+    if (now.phase == OUTSIDE) {
+        fprintf(stderr, "explorer: outside of a search: %s\n", text);
+        _exit(3);
+    }
+    unsupported(text);
 }
 
 static const char *access_name(rcx_access access)
@@ -363,11 +380,15 @@ static bool claim(void)
         return true;
     }
     uint32_t part = now.parts++;
-    if (part >= PARTS_MAX) {
-        return false;
+    if (part >= PARTS_MAX) { /* no room to say who has it: in turn */
+        return part % now.limits.processes == now.process;
     }
     return atomic_exchange_explicit(&common->claims[part], 1, memory_order_relaxed) == 0;
 }
+
+static const char not_repeatable[] =
+    "it does not do the same when it runs again: it asks for random numbers, the time or the processor, or "
+    "keeps what the explorer cannot put back";
 
 /* One of `count`, 0 first. */
 static unsigned choose(unsigned count)
@@ -382,6 +403,9 @@ static unsigned choose(unsigned count)
             if (known->taken >= count) {
                 known->taken = (uint16_t)(count - 1);
             }
+        } else if (known->count != count) {
+            rcx_now.full = not_repeatable;
+            return 0;
         }
         return known->taken;
     }
@@ -472,10 +496,26 @@ static rcx_clock clock_now(void)
     return rcx_now.threads[now.current].clock;
 }
 
+/* Threads seldom use each other's stacks, so a thread's accesses to its own are not looked at before one
+ * does. Executions before the search find that out. */
+static void note_stack(uintptr_t address)
+{
+    if (now.stacks_shared || own_stack(address) || rcx_fiber_of_stack(address) == RCX_FIBERS) {
+        return;
+    }
+    if (!now.probing) {
+        unsupported("a thread uses another one's stack, in some executions only");
+    }
+    now.stacks_shared = true;
+}
+
 void rcx_plain(uintptr_t address, size_t size, bool writes, rcx_place place)
 {
-    if (now.phase == OUTSIDE || own_stack(address) || size == 0) {
+    if (now.phase == OUTSIDE || size == 0 || (own_stack(address) && !now.stacks_shared)) {
         return;
+    }
+    if (now.phase == THREADS) {
+        note_stack(address);
     }
     now.threads[now.current].inside = place;
     rcx_access access = writes ? RCX_PLAIN_WRITE : RCX_PLAIN_READ;
@@ -545,6 +585,28 @@ static void settle_limits(void)
     if (rcx_now.sc && !rcx_sc_consistent()) {
         end_here(BLOCKED);
     }
+    if (__builtin_expect(rcx_now.full != NULL, 0)) {
+        unsupported(rcx_now.full);
+    }
+}
+
+/* The location of an operation. Memory holds its last store, unless something wrote there unseen: the thread
+ * itself where it is its own stack, which is as a plain write. */
+static rcx_location *locate(const rcx_operation *operation)
+{
+    rcx_location *location = rcx_model_location(operation->address, operation->size);
+    if (location == NULL) {
+        unsupported(rcx_now.full);
+    }
+    const rcx_store *last = &location->stores[location->order[location->store_count - 1]];
+    if (__builtin_expect(rcx_memory_get(location->address, location->size) != last->value, 0)) {
+        if (!own_stack(operation->address)) {
+            unsupported("an atomic word was written by what the explorer does not see");
+        }
+        rcx_model_plain(now.current, location->address, location->size, true);
+        location = rcx_model_location(operation->address, operation->size);
+    }
+    return location;
 }
 
 static void do_store(const rcx_operation *operation)
@@ -552,10 +614,7 @@ static void do_store(const rcx_operation *operation)
     uint8_t places[RCX_STORES_MAX];
     rcx_operation mine = *operation;
     check_heap(mine.address, mine.size, RCX_ATOMIC_WRITE, mine.place);
-    mine.location = rcx_model_location(mine.address, mine.size);
-    if (mine.location == NULL) {
-        unsupported(rcx_now.full);
-    }
+    mine.location = locate(&mine);
     check_race(clock_now(), mine.address, mine.size, RCX_ATOMIC_WRITE, mine.place);
     unsigned count = rcx_model_places(now.current, mine.location, places);
     rcx_model_store(now.current, &mine, places[choose(count)]);
@@ -604,6 +663,7 @@ static rcx_value do_atomic(const rcx_operation *operation, bool *success)
         return sequential_atomic(operation, success);
     }
     count_step();
+    note_stack(operation->address);
     bool store = operation->kind == RCX_STORE || operation->kind == RCX_UNLOCK;
     if (store && !now.limits.naive) {
         do_store(operation);
@@ -679,6 +739,9 @@ void *rcx_allocate(size_t size, size_t alignment, rcx_place place)
 {
     void *memory = rcx_heap_allocate(now.phase == OUTSIDE ? RCX_FIBER_MAIN : now.current, size,
                                      alignment, place);
+    if (memory == NULL && now.phase != OUTSIDE) {
+        unsupported("it asks for more memory than the explorer has: 1 MiB for a thread in one execution");
+    }
     if (now.tracing && now.phase != OUTSIDE) {
         rcx_step *step = new_step(RCX_STEP_ALLOCATE, place);
         step->address = (uintptr_t)memory;
@@ -862,15 +925,27 @@ static void note_spin(thread *self, const rcx_operation *operation, uint8_t stor
     }
 }
 
+/* Nobody else can go on: a loop that reads the same again and again may end by itself, by counting its turns.
+ * Reading the store once more tells nothing new, so it is no event. */
+static void spin_on(thread *self, const rcx_operation *operation)
+{
+    const rcx_location *location = operation->location;
+    self->spins_on = false;
+    self->value = location->stores[location->order[location->store_count - 1]].value;
+    self->success = operation->kind == RCX_LOAD;
+    self->state = READY;
+}
+
 /* The thread takes one of what it may read, or sleeps. */
 static void perform_read(thread *self, rcx_operation *operation)
 {
     uint8_t stores[2 * RCX_STORES_MAX];
     check_heap(operation->address, operation->size,
                operation->kind == RCX_LOAD ? RCX_ATOMIC_READ : RCX_ATOMIC_WRITE, operation->place);
-    operation->location = rcx_model_location(operation->address, operation->size);
-    if (operation->location == NULL) {
-        unsupported(rcx_now.full);
+    operation->location = locate(operation);
+    if (self->spins_on) {
+        spin_on(self, operation);
+        return;
     }
     unsigned count = rcx_model_readable(now.current, operation, self->asleep,
                                         self->spurious < now.limits.spurious, stores);
@@ -936,6 +1011,27 @@ static bool is_deadlock(void)
     return true;
 }
 
+/* Nobody is awake. Of the threads that wait in a loop, the one that has turned least, to go on; RCX_FIBERS if
+ * there is none, or if they have all turned long enough. */
+static unsigned next_spinner(void)
+{
+    unsigned least = RCX_FIBERS;
+    for (unsigned i = 0; i < now.program->threads; i++) {
+        const thread *self = &now.threads[i];
+        bool loops = self->operation.kind == RCX_LOAD || self->operation.kind == RCX_CAS;
+        if (self->state == PENDING && loops && self->spins_alone < SPIN_LONGEST &&
+            (least == RCX_FIBERS || self->spins_alone < now.threads[least].spins_alone)) {
+            least = i;
+        }
+    }
+    if (least != RCX_FIBERS) {
+        now.threads[least].spins_on = true;
+        now.threads[least].spins_alone++;
+        now.threads[least].steps = 0;
+    }
+    return least;
+}
+
 /* The thread to go on: one that is between operations, else the first that is awake. RCX_FIBERS: none. */
 static unsigned next_thread(void)
 {
@@ -981,6 +1077,8 @@ static void run_threads(void)
         self->steps = 0;
         self->plain_steps = 0;
         self->spurious = 0;
+        self->spins_on = false;
+        self->spins_alone = 0;
         self->depth = 0;
         self->inside = 0;
         memset(self->spins, 0, sizeof self->spins);
@@ -988,6 +1086,9 @@ static void run_threads(void)
     }
     for (;;) {
         unsigned next = next_thread();
+        if (next == RCX_FIBERS && is_deadlock()) {
+            next = next_spinner();
+        }
         if (next == RCX_FIBERS) {
             break;
         }
@@ -1024,12 +1125,18 @@ static void undo(void)
     rcx_heap_undo();
 }
 
+volatile sig_atomic_t rcx_executions_seen;
+
 static void run_once(void)
 {
+    rcx_executions_seen = 1;
     now.choice_at = 0;
     now.over = false;
     now.ending = COMPLETE;
     now.part_settled = now.part_depth != 0 && now.choice_count > now.part_depth;
+    if (!now.part_settled) {
+        now.part_depth = 0;
+    }
     now.spin_cut = false;
     trace.step_count = 0;
     rcx_shadow_forget();
@@ -1038,13 +1145,20 @@ static void run_once(void)
     if (!now.over && run_main(CHECK, check_entry) && !now.part_settled && !claim()) {
         now.ending = NOT_OURS;
     }
+    /* Choices that this execution did not come to: of a schedule that was given, or it is another program. */
+    if (now.choice_count > now.choice_at) {
+        if (now.choices[now.choice_at].count != 0 && rcx_now.full == NULL) {
+            rcx_now.full = not_repeatable;
+        }
+        now.choice_count = now.choice_at;
+    }
+    if (rcx_now.full != NULL && now.ending != NOT_OURS) {
+        now.ending = UNSUPPORTED;
+        snprintf(now.text, sizeof now.text, "%s", rcx_now.full);
+    }
     if (now.ending == COMPLETE && now.program->done != NULL) {
         rcx_fibers_rest();
         now.program->done(now.program->context);
-    }
-    /* Choices of a schedule that this execution did not come to. */
-    if (now.choice_count > now.choice_at) {
-        now.choice_count = now.choice_at;
     }
 }
 
@@ -1194,6 +1308,28 @@ static bool account(hash_set *set)
     return false;
 }
 
+/* Some executions, of which nothing is kept but whether threads use each other's stacks. */
+static void probe(void)
+{
+    now.probing = true;
+    now.stacks_shared = false;
+    now.randomly = true;
+    now.random_state = UINT64_C(0x9e3779b97f4a7c15);
+    void (*done)(void *) = NULL;
+    rcx_program quiet = *now.program;
+    const rcx_program *program = now.program;
+    quiet.done = done;
+    now.program = &quiet;
+    for (unsigned i = 0; i < PROBES; i++) {
+        now.choice_count = 0;
+        run_once();
+        undo();
+    }
+    now.program = program;
+    now.randomly = false;
+    now.probing = false;
+}
+
 /* Runs setup; what it leaves is what every execution starts with. */
 static bool set_up(void)
 {
@@ -1208,6 +1344,8 @@ static bool set_up(void)
     }
     if (!good) {
         tell(now.ending == UNSUPPORTED ? RCX_UNSUPPORTED : RCX_FAIL);
+    } else {
+        probe();
     }
     return good;
 }
@@ -1268,6 +1406,7 @@ static void search_randomly(uint64_t count, uint64_t seed)
 /* One process's share. */
 static void work(unsigned process)
 {
+    now.process = process;
     if (!start_process()) {
         snprintf(now.text, sizeof now.text, "no memory for the search");
         tell(RCX_UNSUPPORTED);
@@ -1325,7 +1464,8 @@ static void shorten(rcx_result *result)
     if (!read_schedule(result->schedule)) {
         return;
     }
-    for (unsigned i = 0; i < SHORTEN_EXECUTIONS; i++) {
+    clock_t until = clock() + SHORTEN_SECONDS * CLOCKS_PER_SEC;
+    for (unsigned i = 0; i < SHORTEN_EXECUTIONS && clock() < until; i++) {
         now.randomly = i % 2 == 1 && i > 0;
         static choice kept[CHOICES_MAX];
         unsigned kept_count = now.choice_count;
@@ -1438,6 +1578,13 @@ static void say_bounds(rcx_result *result)
     }
     if (limit || cut > 0) {
         result->verdict = RCX_BOUNDED;
+    }
+    if (atomic_load(&common->graphs) == 0) {
+        char bounds[sizeof result->text];
+        snprintf(bounds, sizeof bounds, "%s", result->text);
+        snprintf(result->text, sizeof result->text, "no execution came to its end%s%.400s",
+                 bounds[0] != '\0' ? ": " : "", bounds);
+        result->verdict = RCX_UNSUPPORTED;
     }
 }
 

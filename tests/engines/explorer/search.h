@@ -12,6 +12,8 @@
 #ifndef RCX_SEARCH_H
 #define RCX_SEARCH_H
 
+#include <signal.h>
+
 #include "model.h"
 
 /* ---- What the program does ---- */
@@ -28,6 +30,11 @@ void rcx_private_write(uintptr_t address, size_t size);
 _Noreturn void rcx_fail_at(rcx_failure_kind kind, const char *text, rcx_place place);
 void rcx_enter(rcx_place caller); /* a function: for the trace */
 void rcx_leave(void);
+/* The model does not know what the program is about to do: there will be no verdict. Does not return. */
+_Noreturn void rcx_unsupported(const char *text);
+
+/* Set whenever an execution begins, for a watchdog to take away. */
+extern volatile sig_atomic_t rcx_executions_seen;
 
 /* ---- What came of one execution ---- */
 

@@ -1,4 +1,5 @@
 /* Compiled with ABI_BUILD and ABI_SUBJECT defined, as litmus_subject.c is. */
+#define _GNU_SOURCE 1
 #include "abi_subject.h"
 
 #include <pthread.h>
@@ -278,6 +279,16 @@ static void wait_for_nobody(void *context, unsigned index)
     }
 }
 
+/* Ends by counting: no deadlock, though the value never changes. */
+static void ask_five_times(void *context, unsigned index)
+{
+    (void)context;
+    (void)index;
+    for (volatile unsigned i = 0; i < 5; i++) {
+        EXPECT(atomic_load_explicit(&word32, memory_order_acquire) == 0)
+    }
+}
+
 static void add_in_a_loop(void *context, unsigned index)
 {
     (void)context;
@@ -310,6 +321,95 @@ static void fail_in_check(void *context)
     EXPECT(counter == 1)
 }
 
+/* ---- Stacks ---- */
+
+static _Atomic(unsigned *) shared_local;
+
+/* Thread 0 writes to its own variable, whose address thread 1 has. */
+static void lend_a_local(void *context, unsigned index)
+{
+    (void)context;
+    if (index == 0) {
+        unsigned local = 0;
+        volatile unsigned *same = &local;
+        atomic_store_explicit(&shared_local, &local, memory_order_release);
+        *same = 7;
+    } else {
+        unsigned *theirs = atomic_load_explicit(&shared_local, memory_order_acquire);
+        if (theirs != NULL) {
+            *theirs = 1;
+        }
+    }
+}
+
+__attribute__((noinline)) static uint32_t count_one(void)
+{
+    _Atomic(uint32_t) local;
+    atomic_init(&local, 0);
+    atomic_fetch_add_explicit(&local, 1, memory_order_relaxed);
+    return atomic_load_explicit(&local, memory_order_relaxed);
+}
+
+/* The same place on the stack, begun anew. */
+static void count_on_the_stack(void *context, unsigned index)
+{
+    (void)context;
+    (void)index;
+    EXPECT(count_one() == 1)
+    EXPECT(count_one() == 1)
+}
+
+/* ---- What cannot be searched ---- */
+
+/* Not reported to the explorer, so not put back. */
+__attribute__((noinline, no_sanitize("thread"))) static bool every_other_time(void)
+{
+    static unsigned times;
+    return times++ % 2 != 0;
+}
+
+/* Differs from one execution to the next. */
+static void do_as_it_likes(void *context, unsigned index)
+{
+    (void)context;
+    if (index == 0) {
+        atomic_store_explicit(&word32, 1, memory_order_relaxed);
+        atomic_store_explicit(&word16, 1, memory_order_relaxed);
+    } else {
+        atomic_load_explicit(&word32, memory_order_relaxed);
+        if (every_other_time()) {
+            atomic_load_explicit(&word16, memory_order_relaxed);
+            atomic_load_explicit(&word16, memory_order_relaxed);
+        }
+    }
+}
+
+static void ask_for_much(void *context, unsigned index)
+{
+    (void)context;
+    (void)index;
+    free(malloc((size_t)2 << 20));
+}
+
+static void lock_a_recursive_one(void *context, unsigned index)
+{
+    static pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    (void)context;
+    (void)index;
+    pthread_mutex_lock(&recursive);
+    pthread_mutex_lock(&recursive);
+}
+
+/* More operations than the search lets one thread do, in every execution. */
+static void go_on_and_on(void *context, unsigned index)
+{
+    (void)context;
+    (void)index;
+    for (unsigned i = 0; i < 300; i++) {
+        atomic_fetch_add_explicit(&word32, 1, memory_order_relaxed);
+    }
+}
+
 static void nothing(void *context, unsigned index)
 {
     (void)context;
@@ -329,6 +429,7 @@ static void setup(void *context)
     counter = 0;
     entered = 0;
     pthread_mutex_init(&mutex, NULL);
+    atomic_init(&shared_local, NULL);
 }
 
 static const abi_case cases[] = {
@@ -351,10 +452,17 @@ static const abi_case cases[] = {
     {"unlock of a free mutex", 1, unlock_free, NULL, RCX_FAIL, RCX_ASSERTION},
     {"a loop that waits", 2, wait_for_flag, NULL, RCX_BOUNDED, RCX_NO_FAILURE},
     {"a loop that waits for nobody", 1, wait_for_nobody, NULL, RCX_FAIL, RCX_DEADLOCK},
+    {"a loop that counts its turns", 1, ask_five_times, NULL, RCX_BOUNDED, RCX_NO_FAILURE},
     {"a loop of weak compare-exchanges", 2, add_in_a_loop, two_were_added, RCX_PASS,
      RCX_NO_FAILURE},
     {"a null pointer", 1, follow_null, NULL, RCX_FAIL, RCX_CRASH},
     {"a check that fails", 1, nothing, fail_in_check, RCX_FAIL, RCX_ASSERTION},
+    {"a race on another one's stack", 2, lend_a_local, NULL, RCX_FAIL, RCX_RACE},
+    {"a counter on the stack", 1, count_on_the_stack, NULL, RCX_PASS, RCX_NO_FAILURE},
+    {"what does not repeat", 2, do_as_it_likes, NULL, RCX_UNSUPPORTED, RCX_NO_FAILURE},
+    {"two mebibytes", 1, ask_for_much, NULL, RCX_UNSUPPORTED, RCX_NO_FAILURE},
+    {"a recursive mutex", 1, lock_a_recursive_one, NULL, RCX_UNSUPPORTED, RCX_NO_FAILURE},
+    {"no execution ends", 1, go_on_and_on, NULL, RCX_UNSUPPORTED, RCX_NO_FAILURE},
 };
 
 extern const abi_subject ABI_SUBJECT;

@@ -151,14 +151,33 @@ static void run_thread(void *context, unsigned index)
     }
 }
 
-/* Locations that are freed are blocks; the others lie side by side, two in eight bytes. */
+static bool is_mutex(const program *p, unsigned location)
+{
+    for (unsigned t = 0; t < program_threads(p); t++) {
+        for (unsigned i = 0; i < program_length(p, t); i++) {
+            const program_operation *op = &p->operation[t][i];
+            if (op->kind == PROGRAM_LOCK && op->location == location) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Locations that are freed are blocks; the others lie side by side, two in eight bytes. A mutex has room for all
+ * that pthread_mutex_t holds. */
 static void run_setup(void *context)
 {
     static _Alignas(8) uint32_t memory[PROGRAM_LOCATIONS_MAX];
+    static _Alignas(8) uint32_t mutexes[PROGRAM_LOCATIONS_MAX][10];
     run *r = context;
     for (unsigned i = 0; i < PROGRAM_LOCATIONS_MAX; i++) {
-        r->location[i] = program_frees(r->p, i) ? rcx_malloc(sizeof memory[i]) : &memory[i];
-        *r->location[i] = 0;
+        bool mutex = is_mutex(r->p, i);
+        size_t size = mutex ? sizeof mutexes[i] : sizeof memory[i];
+        r->location[i] = program_frees(r->p, i) ? rcx_malloc(size)
+                         : mutex                ? mutexes[i]
+                                                : &memory[i];
+        memset(r->location[i], 0, size);
     }
 }
 
