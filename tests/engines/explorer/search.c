@@ -740,7 +740,8 @@ void *rcx_allocate(size_t size, size_t alignment, rcx_place place)
     void *memory = rcx_heap_allocate(now.phase == OUTSIDE ? RCX_FIBER_MAIN : now.current, size,
                                      alignment, place);
     if (memory == NULL && now.phase != OUTSIDE) {
-        unsupported("it asks for more memory than the explorer has: 1 MiB for a thread in one execution");
+        unsupported(
+            "it asks for more memory than the explorer has: 1 MiB for a thread in one execution");
     }
     if (now.tracing && now.phase != OUTSIDE) {
         rcx_step *step = new_step(RCX_STEP_ALLOCATE, place);
