@@ -92,8 +92,8 @@ check_calls() {
 }
 
 # Code that is not to be instrumented would not be seen.
-if grep -l -s -E 'no_sanitize|disable_sanitizer' "${header%/*}"/*.h "${header%/*}"/*.c "${header%/*}"/*.cc \
-    "${header%/*}"/*.cpp >/dev/null; then
+if grep -q -s -E 'no_sanitize|disable_sanitizer' "${header%/*}"/*.h "${header%/*}"/*.c "${header%/*}"/*.cc \
+    "${header%/*}"/*.cpp; then
     unsupported "some of it asks not to be instrumented (no_sanitize)"
 fi
 
