@@ -68,7 +68,8 @@ typedef enum ending {
     UNSUPPORTED
 } ending;
 
-/* What processes of one search share. */
+/* What processes of one search share. All RELAXED: counters and flags, of which only each by itself matters while
+ * the search runs; `result` and the sums are read when the processes have ended, which orders them. */
 typedef struct shared {
     _Atomic(uint64_t) executions, graphs, blocked, cut, random, seen;
     _Atomic(bool) stop, failed;
@@ -1263,7 +1264,7 @@ static void tell(rcx_verdict verdict)
     common->result.kind = verdict == RCX_FAIL ? now.kind : RCX_NO_FAILURE;
     snprintf(common->result.text, sizeof common->result.text, "%s", now.text);
     write_schedule(common->result.schedule, sizeof common->result.schedule);
-    atomic_store_explicit(&common->failed, true, memory_order_release);
+    atomic_store_explicit(&common->failed, true, memory_order_relaxed);
     atomic_store_explicit(&common->stop, true, memory_order_relaxed);
 }
 
@@ -1383,7 +1384,6 @@ static void search_all(void)
 
 static void search_randomly(uint64_t count, uint64_t seed)
 {
-    hash_set none = {.count = 0};
     now.randomly = true;
     now.random_state = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
     for (uint64_t i = 0; i < count && !atomic_load_explicit(&common->failed, memory_order_relaxed);
@@ -1401,7 +1401,6 @@ static void search_randomly(uint64_t count, uint64_t seed)
         add_to(&common->random, 1);
     }
     now.randomly = false;
-    free(none.slots);
 }
 
 /* One process's share. */
@@ -1561,15 +1560,16 @@ static void replay(const char *schedule, rcx_result *result)
 
 static void say_bounds(rcx_result *result)
 {
-    uint64_t cut = atomic_load(&common->cut);
-    bool limit = atomic_load(&common->stop);
+    uint64_t cut = atomic_load_explicit(&common->cut, memory_order_relaxed);
+    bool limit = atomic_load_explicit(&common->stop, memory_order_relaxed);
     int used = 0;
     if (limit) {
-        used = snprintf(result->text, sizeof result->text,
-                        "not all: stopped after %llu executions, then %llu at random (seed %llu)",
-                        (unsigned long long)atomic_load(&common->executions),
-                        (unsigned long long)atomic_load(&common->random),
-                        (unsigned long long)now.limits.seed);
+        used = snprintf(
+            result->text, sizeof result->text,
+            "not all: stopped after %llu executions, then %llu at random (seed %llu)",
+            (unsigned long long)atomic_load_explicit(&common->executions, memory_order_relaxed),
+            (unsigned long long)atomic_load_explicit(&common->random, memory_order_relaxed),
+            (unsigned long long)now.limits.seed);
     }
     if (cut > 0) {
         snprintf(result->text + used, sizeof result->text - (size_t)used,
@@ -1580,7 +1580,7 @@ static void say_bounds(rcx_result *result)
     if (limit || cut > 0) {
         result->verdict = RCX_BOUNDED;
     }
-    if (atomic_load(&common->graphs) == 0) {
+    if (atomic_load_explicit(&common->graphs, memory_order_relaxed) == 0) {
         char bounds[sizeof result->text];
         snprintf(bounds, sizeof bounds, "%s", result->text);
         snprintf(result->text, sizeof result->text, "no execution came to its end%s%.400s",
@@ -1646,14 +1646,14 @@ void rcx_explore(const rcx_program *program, const rcx_limits *limits, rcx_resul
         } else {
             fork_and_work();
         }
-        if (atomic_load(&common->failed)) {
+        if (atomic_load_explicit(&common->failed, memory_order_relaxed)) {
             *result = common->result;
         } else {
             say_bounds(result);
         }
-        result->graphs = atomic_load(&common->graphs);
-        result->blocked = atomic_load(&common->blocked);
-        result->seen = atomic_load(&common->seen);
+        result->graphs = atomic_load_explicit(&common->graphs, memory_order_relaxed);
+        result->blocked = atomic_load_explicit(&common->blocked, memory_order_relaxed);
+        result->seen = atomic_load_explicit(&common->seen, memory_order_relaxed);
         result->twice = limits->hashes && !limits->naive ? result->seen - result->graphs : 0;
         result->seconds = seconds_since(&from);
         bool alone = now.limits.processes == 1;
