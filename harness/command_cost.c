@@ -109,9 +109,7 @@ static void on_interrupt(int signal_number)
 static void print_help(void)
 {
     fputs(help, stdout);
-    for (unsigned i = 0; i < rcl_counted_operation_count; i++) {
-        printf("  %-18s %s\n", rcl_counted_operations[i].name, rcl_counted_operations[i].text);
-    }
+    rcl_counted_print_operations(stdout);
     fputs(examples, stdout);
 }
 

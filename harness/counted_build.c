@@ -31,6 +31,14 @@ enum { OPERATIONS = sizeof rcl_counted_operations / sizeof rcl_counted_operation
 
 const unsigned rcl_counted_operation_count = OPERATIONS;
 
+void rcl_counted_print_operations(FILE *out)
+{
+    for (unsigned i = 0; i < rcl_counted_operation_count; i++) {
+        fprintf(out, "  %-18s %s\n", rcl_counted_operations[i].name,
+                rcl_counted_operations[i].text);
+    }
+}
+
 _Static_assert((int)OPERATIONS <= (int)RCL_COUNTED_OPERATIONS_MAX, "counted: raise the maximum");
 
 int rcl_counted_operation_find(const char *name, size_t length)

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "battery_build.h"
 #include "subject.h"
@@ -22,6 +23,8 @@ enum { RCL_COUNTED_OPERATIONS_MAX = 64 };
 /* In the order of the tables. Static. */
 extern const rcl_counted_operation rcl_counted_operations[];
 extern const unsigned rcl_counted_operation_count; /* at most RCL_COUNTED_OPERATIONS_MAX */
+/* A line for each, as --help lists them. */
+void rcl_counted_print_operations(FILE *out);
 
 /* Its place in rcl_counted_operations, or -1. */
 int rcl_counted_operation_find(const char *name, size_t length);
